@@ -10,6 +10,7 @@
 
 mod difference;
 pub mod driver_provider;
+pub mod state;
 
 pub use difference::{Difference, DifferenceCause};
 
@@ -147,7 +148,7 @@ pub trait Provider: Send {
     ///
     /// # Errors
     /// The device does not support the change.
-    fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError>;
+    fn preview(&mut self, change: &Change) -> Result<Vec<Operation>, ProviderError>;
 
     /// Applies a change of one resource.
     async fn commit(&mut self, change: &Change) -> CommitResult;
@@ -453,7 +454,7 @@ impl Provider for ReadOnly<'_> {
         self.inner.displaced(change)
     }
 
-    fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError> {
+    fn preview(&mut self, change: &Change) -> Result<Vec<Operation>, ProviderError> {
         self.inner.preview(change)
     }
 

@@ -32,7 +32,7 @@ impl SaveDecision {
                  save the configuration manually or run again: {next} saves it"
             ));
         }
-        if policy.is_due(provider.has_changed()) {
+        if policy.is_due(provider.state().has_changed()) {
             SaveDecision::Due
         } else {
             SaveDecision::NotDue

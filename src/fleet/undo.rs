@@ -14,7 +14,7 @@ use switchtender_devices::diagnostic::Source;
 use switchtender_devices::driver::{ConfigurationChange, Undo};
 use switchtender_devices::format_version::FormatVersion;
 use switchtender_devices::names::{Certname, DeviceName};
-use switchtender_devices::provider::driver_provider::{DriverProvider, LeftState, PlannedUndo};
+use switchtender_devices::provider::state::{DeviceState, LeftState};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::value::{Attributes, Value};
 
@@ -95,17 +95,17 @@ pub(crate) struct UndoCatalogs {
 }
 
 impl UndoRecord {
-    /// What a run changed, as the provider knows it at the end of the run.
+    /// What a run changed, as is known at its end.
     pub(crate) fn new(
         plan: Option<&str>,
-        provider: &DriverProvider,
-        undo: PlannedUndo,
+        device: &DeviceState,
         mask: &SecretMask,
         digests: &SecretDigests,
     ) -> Self {
+        let undo = device.run_undo();
         let lost_lines = undo.lost_lines().into_iter();
         let lost_lines = lost_lines.map(|line| mask.apply(line)).collect();
-        let added_lines = provider.run_change().added.into_iter();
+        let added_lines = device.run_change().added.into_iter();
         let added_lines = added_lines.map(|line| mask.apply(&line)).collect();
         let mut resources: Vec<ChangedResource> = Vec::new();
         // The state before the first change of a resource comes last, and replaces later ones.
@@ -138,12 +138,12 @@ impl UndoRecord {
                 } else {
                     Vec::new()
                 };
-                let left = provider.attributes_now(desired);
+                let left = device.attributes_now(desired);
                 add(ChangedResource {
                     resource: desired.reference.to_string(),
                     before: parameters(desired, mask, &mut reasons),
                     left: left.map(|left| texts(&left, mask, digests)),
-                    was_absent: !provider.was_present(desired),
+                    was_absent: !device.was_present(desired),
                     not_restored: reasons,
                 });
             }
@@ -155,7 +155,7 @@ impl UndoRecord {
             undo_of: None,
             plan: plan.map(str::to_owned),
             resources,
-            reads: provider.last_reads(),
+            reads: device.last_reads(),
             lost_lines,
             added_lines,
         }

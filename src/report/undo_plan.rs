@@ -1,7 +1,7 @@
 //! The undo of changes, as text.
 
 use serde::{Deserialize, Serialize};
-use switchtender_devices::provider::driver_provider::PlannedUndo;
+use switchtender_devices::provider::state::PlannedUndo;
 use switchtender_devices::secret_mask::SecretMask;
 
 use super::command_lines;

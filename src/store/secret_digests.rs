@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use sha2::Sha256;
 use switchtender_devices::driver::SecretHistory;
 use switchtender_devices::format_version::FormatVersion;
-use switchtender_devices::provider::driver_provider::SecretDigestStore;
+use switchtender_devices::provider::state::SecretDigestStore;
 use switchtender_devices::value::Value;
 
 use super::file::state_version;

@@ -156,7 +156,7 @@ impl Provider for Empty {
         Ok(Vec::new())
     }
 
-    fn preview(&self, _: &Change) -> Result<Vec<Operation>, ProviderError> {
+    fn preview(&mut self, _: &Change) -> Result<Vec<Operation>, ProviderError> {
         Ok(Vec::new())
     }
 

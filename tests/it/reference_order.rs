@@ -151,7 +151,7 @@ impl Provider for PredictedDevice {
     }
 
     fn preview(
-        &self,
+        &mut self,
         _: &Change,
     ) -> Result<Vec<switchtender_devices::operation::Operation>, ProviderError> {
         Ok(Vec::new())

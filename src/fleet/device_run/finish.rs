@@ -3,7 +3,8 @@
 use switchtender_devices::driver::Registry;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::operation::Operation;
-use switchtender_devices::provider::driver_provider::{DriverProvider, PredictedDiff};
+use switchtender_devices::provider::driver_provider::DriverProvider;
+use switchtender_devices::provider::state::PredictedDiff;
 use switchtender_devices::session::Access;
 
 use super::Running;
@@ -41,7 +42,7 @@ impl CompletedDevice {
         let record = &mut run.events.record;
         record.facts = Some(facts.collect());
         record.round_trips = device.provider.statistics().round_trips;
-        let is_unsaved = device.provider.has_changed() && !is_saved;
+        let is_unsaved = device.provider.state().has_changed() && !is_saved;
         record.not_saved = is_unsaved.then_some(device.settings.save);
         if run.request.kind.writes_state() {
             let files = StateFiles {
@@ -60,7 +61,7 @@ fn record_difference(run: &mut Running<'_>, provider: &DriverProvider, catalog: 
     let predicted = operations.map(|operations| predict(&catalog.registry, provider, &operations));
     let (diff, without_diff) = match predicted {
         Some(predicted) => (predicted.diff, predicted.without_diff),
-        None if provider.has_changed() => (provider.applied_diff(), Vec::new()),
+        None if provider.state().has_changed() => (provider.state().applied_diff(), Vec::new()),
         None => (String::new(), Vec::new()),
     };
     let mask = run.events.mask.clone();
@@ -85,7 +86,7 @@ fn predict(
             Some((model.as_ref(), operations.collect()))
         })
         .collect();
-    provider.predicted_diff(
+    provider.state().predicted_diff(
         changes
             .iter()
             .map(|(model, operations)| (*model, operations.as_slice())),
@@ -94,7 +95,7 @@ fn predict(
 
 /// What a plan says about a later undo.
 fn planned_undo(run: &Running<'_>, provider: &DriverProvider) -> Option<UndoPlan> {
-    let undo = (run.request.kind == RunKind::Plan).then(|| provider.planned_undo())?;
+    let undo = (run.request.kind == RunKind::Plan).then(|| provider.state().planned_undo())?;
     let undo = if run.request.show_undo {
         undo
     } else {
@@ -105,11 +106,9 @@ fn planned_undo(run: &Running<'_>, provider: &DriverProvider) -> Option<UndoPlan
 
 /// What the run changed.
 fn undo_record(run: &Running<'_>, device: &ActiveDevice, catalog: &AppliedCatalog) -> UndoRecord {
-    let provider = &device.provider;
     let record = UndoRecord::new(
         run.request.plan.applied(),
-        provider,
-        provider.run_undo(),
+        device.provider.state(),
         &run.events.mask,
         &device.state.remembered,
     );

@@ -109,8 +109,8 @@ impl Preview {
         };
         // The run reports errors of the transaction.
         let _ = transaction::run(input).await;
-        planned.add_instances(provider.previewed_instances());
-        planned.add_undo(&provider.planned_undo());
+        planned.add_instances(provider.state().previewed_instances());
+        planned.add_undo(&provider.state().planned_undo());
         Self {
             counts,
             resources: planned.resources,

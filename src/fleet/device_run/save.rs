@@ -54,15 +54,15 @@ fn report_notices(run: &mut Running<'_>, device: &ActiveDevice, catalog: &Applie
         }
     }
     let provider = &device.provider;
-    if let Some(message) = provider.not_compared() {
+    if let Some(message) = provider.state().not_compared() {
         run.events.run_log().warning(message);
     }
     // The attributes of an undo are those that were read: nobody has declared them.
     if catalog.undo.is_none() {
-        for message in provider.left_out() {
+        for message in provider.state().left_out() {
             run.events.run_log().notice(message.clone());
         }
-        for message in provider.ineffective() {
+        for message in provider.state().ineffective() {
             run.events.run_log().warning(message.clone());
         }
     }
@@ -70,7 +70,7 @@ fn report_notices(run: &mut Running<'_>, device: &ActiveDevice, catalog: &Applie
 
 /// Adds text that was not understood to the report, the counts and the log.
 fn record_not_understood(run: &mut Running<'_>, device: &ActiveDevice) {
-    let mut all = device.provider.not_understood();
+    let mut all = device.provider.state().not_understood();
     for found in &mut all {
         found.text = run.events.mask.apply(&found.text);
         let type_name = &found.type_name;

@@ -64,7 +64,7 @@ fn warn(run: &mut Running<'_>, texts: Vec<String>) {
 
 fn differences(record: &UndoRecord, provider: &DriverProvider) -> Vec<String> {
     let mut texts = record.losses();
-    texts.extend(record.removals_beyond_run(&provider.removed_by_undo()));
+    texts.extend(record.removals_beyond_run(&provider.state().removed_by_undo()));
     texts
 }
 
@@ -106,7 +106,7 @@ async fn undo_failure(run: &mut Running<'_>, device: &mut ActiveDevice) -> bool 
     let is_due = device.access == Access::ReadWrite
         && device.settings.on_failure == FailurePolicy::Undo
         && run.events.record.counts.failed > 0;
-    if !is_due || !provider.has_committed() {
+    if !is_due || !provider.state().has_committed() {
         return false;
     }
     let undone = provider.undo_run(&|| run.is_stopped()).await;
@@ -133,7 +133,7 @@ async fn undo_failure(run: &mut Running<'_>, device: &mut ActiveDevice) -> bool 
             not_restored: reasons,
         });
     }
-    for line in provider.remaining_lines() {
+    for line in provider.state().remaining_lines() {
         is_complete = false;
         let text = format!("not undone in the configuration: {}", mask.apply(&line));
         run.events.fail(text);

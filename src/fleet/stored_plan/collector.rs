@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value as Json;
-use switchtender_devices::provider::driver_provider::{PlannedUndo, PreviewedInstance};
+use switchtender_devices::provider::state::{PlannedUndo, PreviewedInstance};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::value::Value;
 

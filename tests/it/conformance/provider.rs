@@ -353,7 +353,7 @@ impl Provider for Simulated {
             .collect())
     }
 
-    fn preview(&self, _: &Change) -> Result<Vec<Operation>, ProviderError> {
+    fn preview(&mut self, _: &Change) -> Result<Vec<Operation>, ProviderError> {
         Ok(Vec::new())
     }
 

@@ -1,20 +1,14 @@
 //! Sends changes and refreshes, and records their results: the state in memory, the digests of
 //! secrets and the resources that were applied.
 
-use std::fmt::Write as _;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::DriverProvider;
 use super::unknown_outcome::render_operation;
-use crate::change::{Change, ChangeKind, Desired, Instance};
-use crate::operation::{Action, Operation, OperationResult, Outcome};
-use crate::provider::{CommitResult, Note, ProviderError, ProviderErrorKind};
-use crate::read::{CONFIG, State};
-use crate::secret::Text;
-use crate::value::{Name, Value};
-
-/// How many lines a warning names that go with a removed block.
-const LINES_NAMED: usize = 20;
+use crate::change::{Change, Desired};
+use crate::operation::{Operation, OperationResult, Outcome};
+use crate::provider::{CommitResult, Note, ProviderError};
+use crate::value::Name;
 
 /// The note about a second attempt.
 const CHANGED: &str = "the object changed after it was read: it was read again";
@@ -22,12 +16,12 @@ const CHANGED: &str = "the object changed after it was read: it was read again";
 impl DriverProvider {
     /// Sends the operations of a change and records what the device did.
     pub(super) async fn commit_change(&mut self, change: &Change) -> CommitResult {
-        let mut change = self.resolved(change);
+        let mut change = self.state.resolved(change);
         let failed = |error: ProviderError| failed_commit(&change, &error);
         if let Some(disconnect) = &self.disconnect {
             return failed(disconnect.error());
         }
-        let mut operations = match self.render(&change, &self.state) {
+        let mut operations = match self.state.render(&change, &self.state.now) {
             Ok(operations) => operations,
             Err(error) => return failed(error),
         };
@@ -37,11 +31,8 @@ impl DriverProvider {
             operations = operations.len(),
             "changing the device"
         );
-        *self
-            .previewed
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner) = None;
-        let displaced = self.driver.displaced(&change, &self.state);
+        self.state.previewed = None;
+        let displaced = self.state.driver.displaced(&change, &self.state.now);
         if !operations.is_empty()
             && let Err(error) = self.ensure_protected().await
         {
@@ -65,7 +56,7 @@ impl DriverProvider {
             .record_results(&change, operations, results, notes)
             .await;
         self.confirm_commits(&mut [(&change, &mut committed)]).await;
-        self.conclude(&change, displaced, &committed);
+        self.state.conclude(&change, displaced, &committed);
         committed
     }
 
@@ -92,9 +83,10 @@ impl DriverProvider {
                 notes.extend(operation.warning().map(Note::warning));
             }
         }
-        self.changed |= !done.is_empty();
-        self.driver
-            .predict(&change.desired.model, &mut self.state, &done);
+        self.state.committed.has_changed |= !done.is_empty();
+        self.state
+            .driver
+            .predict(&change.desired.model, &mut self.state.now, &done);
         if done.iter().any(Operation::writes_document)
             && let Err(error) = self.read_again(change).await
         {
@@ -118,36 +110,6 @@ impl DriverProvider {
         committed
     }
 
-    /// Records what a change with its final result leaves for the rest of the run and for later runs.
-    pub(super) fn conclude(
-        &mut self,
-        change: &Change,
-        displaced: Vec<Instance>,
-        committed: &CommitResult,
-    ) {
-        let is_sent = |(_, result): &(Operation, OperationResult)| {
-            matches!(
-                result.outcome,
-                Outcome::Done { .. } | Outcome::Unknown { .. }
-            )
-        };
-        // A removed block has removed what was in it.
-        let is_removed = change.kind == ChangeKind::Remove && committed.operations.is_empty();
-        if is_removed || committed.operations.iter().any(is_sent) {
-            self.committed.push((change.clone(), displaced.clone()));
-        }
-        self.record_displaced(change, displaced);
-        self.remember(change, committed);
-        if committed
-            .attributes
-            .iter()
-            .all(|(_, outcome)| outcome.is_ok())
-        {
-            self.applied.push(Arc::clone(&change.desired));
-        }
-        self.inspections().remove(&change.desired.reference);
-    }
-
     /// The change and its operations after the object was read again; `None` if the device has the
     /// desired state.
     async fn renewed(
@@ -155,8 +117,9 @@ impl DriverProvider {
         change: &Change,
     ) -> Result<Option<(Change, Vec<Operation>)>, ProviderError> {
         self.read_again(change).await?;
-        let inspection = self.inspect(&change.desired)?;
-        self.check_not_understood(&change.desired, &inspection)?;
+        let inspection = self.state.inspect(&change.desired)?;
+        self.state
+            .check_not_understood(&change.desired, &inspection)?;
         let mut differs = inspection.differs;
         if !change.is_create_or_remove() {
             differs.retain(|name| change.attributes.contains(name));
@@ -166,13 +129,13 @@ impl DriverProvider {
         }
         let current = inspection.current.as_deref().cloned();
         let renewed = Change::new(Arc::clone(&change.desired), current, differs);
-        let operations = self.render(&renewed, &self.state)?;
+        let operations = self.state.render(&renewed, &self.state.now)?;
         Ok(Some((renewed, operations)))
     }
 
     /// Sends the operations of a refresh; `None` if the type has none.
     pub(super) async fn send_refresh(&mut self, desired: &Desired) -> Option<CommitResult> {
-        if !self.driver.has_refresh(&desired.model) {
+        if !self.state.driver.has_refresh(&desired.model) {
             return None;
         }
         let failed = |error: ProviderError| {
@@ -184,8 +147,13 @@ impl DriverProvider {
         if let Some(disconnect) = &self.disconnect {
             return failed(disconnect.error());
         }
-        let current = self.driver.instance(desired, &self.state).ok().flatten();
-        let operations = match self.driver.refresh(desired, current.as_ref()) {
+        let current = self
+            .state
+            .driver
+            .instance(desired, &self.state.now)
+            .ok()
+            .flatten();
+        let operations = match self.state.driver.refresh(desired, current.as_ref()) {
             Ok(operations) => operations,
             Err(error) => return failed(ProviderError::failed(error.to_string())),
         };
@@ -205,85 +173,6 @@ impl DriverProvider {
             ..CommitResult::default()
         })
     }
-
-    /// The operations of a change. A removal inside a block that the run has removed sends nothing:
-    /// the line that enters the block would create it again.
-    pub(super) fn render(
-        &self,
-        change: &Change,
-        state: &State,
-    ) -> Result<Vec<Operation>, ProviderError> {
-        let operations = self.driver.render(change, state);
-        let operations = operations.map_err(|error| {
-            let kind = if error.lacks_object {
-                ProviderErrorKind::LacksObject
-            } else {
-                ProviderErrorKind::Failed
-            };
-            ProviderError::new(kind, error.to_string())
-        })?;
-        let is_inside_removed = |operation: &Operation| match &operation.action {
-            Action::Line(line) => (1..=line.mode.len()).any(|depth| {
-                let headers = &line.mode[..depth];
-                has_block(&self.read, headers) && !has_block(state, headers)
-            }),
-            Action::Request(_) | Action::Edit(_) => false,
-        };
-        if change.kind == ChangeKind::Remove && operations.iter().all(is_inside_removed) {
-            return Ok(Vec::new());
-        }
-        Ok(self.with_removed_lines(change, state, operations))
-    }
-
-    /// The operations of a change, with a warning about what goes with a removed block.
-    fn with_removed_lines(
-        &self,
-        change: &Change,
-        state: &State,
-        mut operations: Vec<Operation>,
-    ) -> Vec<Operation> {
-        let last = operations.last_mut().map(|last| &mut last.action);
-        let (ChangeKind::Remove, Some(Action::Line(last))) = (change.kind, last) else {
-            return operations;
-        };
-        let lines = self.driver.removed_with(&change.desired, state);
-        if lines.is_empty() {
-            return operations;
-        }
-        let rest = lines.len().saturating_sub(LINES_NAMED);
-        let mut text = lines[..lines.len() - rest].join(", ");
-        if rest > 0 {
-            let _ = write!(text, " and {rest} more");
-        }
-        let message = format!("the removal of the block also removes {text}");
-        last.warning = Some(match last.warning.take() {
-            Some(warning) => format!("{warning}; {message}"),
-            None => message,
-        });
-        operations
-    }
-
-    /// Stores digests of the secrets that this change set.
-    fn remember(&self, change: &Change, committed: &CommitResult) {
-        if change.desired.is_absent() {
-            return;
-        }
-        let failed = |name: &str| {
-            committed
-                .attributes
-                .iter()
-                .any(|(attr, outcome)| attr == name && outcome.is_err())
-        };
-        if failed("ensure") {
-            return;
-        }
-        for (name, value) in &change.desired.attributes {
-            let changed = change.is_create_or_remove() || change.attributes.contains(name);
-            if matches!(value, Value::Sensitive(_)) && changed && !failed(name) {
-                self.memory.remember(&change.desired.reference, name, value);
-            }
-        }
-    }
 }
 
 /// The result of a change of which nothing was sent.
@@ -293,17 +182,4 @@ pub(super) fn failed_commit(change: &Change, error: &ProviderError) -> CommitRes
         attributes: names.map(|name| (name, Err(error.clone()))).collect(),
         ..CommitResult::default()
     }
-}
-
-/// Whether the configuration has a block with these headers, outermost first.
-fn has_block(state: &State, headers: &[Text]) -> bool {
-    let mut nodes = state.tree(CONFIG).map_or(&[][..], |tree| &tree.nodes);
-    headers.iter().all(|header| {
-        let header = header.reveal();
-        let block = nodes
-            .iter()
-            .find(|node| node.text.eq_ignore_ascii_case(&header));
-        nodes = block.map_or(&[], |node| &node.children.nodes);
-        block.is_some()
-    })
 }

@@ -7,11 +7,12 @@ mod trunk;
 
 use std::sync::Arc;
 
+use super::DriverProvider;
 use super::spared::name_of;
-use super::{DriverProvider, Inspection};
 use crate::change::Desired;
 use crate::model::TypeModel;
 use crate::model::access::{AccessKey, DEFAULT_LIST, RoutePrefix};
+use crate::provider::state::Inspection;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::value::Attributes;
 
@@ -143,14 +144,14 @@ impl DriverProvider {
 
     /// The networks of the addresses of the device, which need no route.
     async fn connected_prefixes(&mut self) -> Vec<RoutePrefix> {
-        let types = self.driver.platform().type_drivers();
+        let types = self.state.driver.platform().type_drivers();
         let models = types.map(|definition| Arc::clone(&definition.model));
         let models: Vec<Arc<TypeModel>> = models
             .filter(|model| !model.owns_address.is_empty())
             .collect();
         let mut prefixes = Vec::new();
         for model in models {
-            if self.driver.supports(&model).is_err() {
+            if self.state.driver.supports(&model).is_err() {
                 continue;
             }
             // What cannot be read is no reason to permit the change.

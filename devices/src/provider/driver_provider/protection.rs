@@ -262,7 +262,7 @@ impl DriverProvider {
                 let disconnect = self.disconnect.insert(Disconnect {
                     is_readable: !matches!(error, BeginError::Lost(_)),
                     reason: format!("the run is not protected: {}", error.into_reason()),
-                    after_change: self.changed,
+                    after_change: self.state.committed.has_changed,
                 });
                 Err(disconnect.error())
             }

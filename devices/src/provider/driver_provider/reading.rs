@@ -1,6 +1,6 @@
 //! Reads the device: each read is sent once, and a failed one fails only the types that need it.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::DriverProvider;
 use crate::change::Instance;
@@ -11,7 +11,7 @@ use crate::read::{CONFIG, ReadRequest, Reads, State};
 
 impl DriverProvider {
     /// Sends the reads and parses the answers. A failed read fails only the types that need it:
-    /// call [`check_failed_reads`](Self::check_failed_reads) for each.
+    /// call [`check_failed_reads`](super::super::state::DeviceState::check_failed_reads) for each.
     pub(super) async fn read_state(
         &mut self,
         requests: Vec<ReadRequest>,
@@ -36,7 +36,7 @@ impl DriverProvider {
         match self.session.read(&requests).await {
             Ok(texts) => {
                 for (request, text) in requests.into_iter().zip(texts) {
-                    self.sent_reads.insert(request.name.clone(), None);
+                    self.state.reads.sent.insert(request.name.clone(), None);
                     reads.insert(request.name, text);
                 }
             }
@@ -53,17 +53,12 @@ impl DriverProvider {
                         }
                         Err(error) => return Err(self.mark_lost(&error)),
                     };
-                    self.sent_reads.insert(request.name, refused);
+                    self.state.reads.sent.insert(request.name, refused);
                 }
             }
             Err(error) => return Err(self.mark_lost(&error)),
         }
-        let (state, errors) = self.driver.platform().parse_answers(&reads, &self.state);
-        for error in errors {
-            let failed = ProviderError::failed(error.to_string());
-            self.sent_reads.insert(error.read, Some(failed));
-        }
-        Ok(state)
+        Ok(self.state.parse(&reads))
     }
 
     /// Reads, and adds the answers to the state.
@@ -72,15 +67,17 @@ impl DriverProvider {
         requests: Vec<ReadRequest>,
     ) -> Result<(), ProviderError> {
         let read = self.read_state(requests).await?;
-        self.state.extend(read.clone());
-        self.staged.extend_state(&read);
-        // Previewed changes began without these answers. Those that they have contain their effect.
-        let previewed = self.previewed.get_mut();
-        if let Some(previewed) = previewed.unwrap_or_else(PoisonError::into_inner) {
-            previewed.state.add_missing(&read);
-        }
-        self.read.extend(read);
+        self.state.add_answers(read);
         Ok(())
+    }
+
+    /// Reads what was not read before, and adds the answers to the state.
+    pub(super) async fn read_missing(
+        &mut self,
+        requests: impl IntoIterator<Item = ReadRequest>,
+    ) -> Result<(), ProviderError> {
+        let missing = self.state.unsent(requests);
+        self.read_into_state(missing).await
     }
 
     /// Reads the configuration, if the difference of a change needs it and it was not read.
@@ -88,14 +85,13 @@ impl DriverProvider {
         &mut self,
         model: &TypeModel,
     ) -> Result<(), ProviderError> {
-        let hidden = self.driver.supports_diff(model, &self.read);
+        let hidden = self.state.driver.supports_diff(model, &self.state.before);
         if !self.shows_difference || hidden != Err(HiddenFromDiff::ConfigurationNotRead) {
             return Ok(());
         }
-        let request = self.driver.platform().reads.get(CONFIG);
+        let request = self.state.driver.platform().reads.get(CONFIG);
         let request = request.map(|rule| rule.request.clone());
-        let missing = request.filter(|request| !self.sent_reads.contains_key(&request.name));
-        self.read_into_state(missing.into_iter().collect()).await
+        self.read_missing(request).await
     }
 
     /// All instances of a type. Reads what was not read before.
@@ -103,23 +99,8 @@ impl DriverProvider {
         &mut self,
         model: &Arc<TypeModel>,
     ) -> Result<Vec<Instance>, ProviderError> {
-        let all = self.driver.reads(&[model]);
-        let missing = all
-            .into_iter()
-            .filter(|request| !self.sent_reads.contains_key(&request.name));
-        self.read_into_state(missing.collect()).await?;
-        self.check_failed_reads(model)?;
-        self.driver
-            .instances(model, &self.state)
-            .map_err(|error| ProviderError::failed(error.to_string()))
-    }
-
-    /// Fails if a read failed that the type needs.
-    pub(super) fn check_failed_reads(&self, model: &Arc<TypeModel>) -> Result<(), ProviderError> {
-        let refused = |name: &str| self.sent_reads.get(name).cloned().flatten();
-        let mut requests = self.driver.reads(&[model]).into_iter();
-        requests
-            .find_map(|request| refused(&request.name))
-            .map_or(Ok(()), Err)
+        let all = self.state.driver.reads(&[model]);
+        self.read_missing(all).await?;
+        self.state.instances(model)
     }
 }

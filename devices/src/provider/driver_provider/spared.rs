@@ -35,17 +35,18 @@ impl DriverProvider {
 
     /// Why no purge removes an instance, whatever the session uses.
     fn permanence(&self, model: &Arc<TypeModel>, instance: &Instance) -> Option<&'static str> {
-        if self.driver.is_singleton(model) {
+        if self.state.driver.is_singleton(model) {
             return Some("each device has exactly one");
         }
         let built_in = model.built_in.as_ref();
         let is_built_in =
             built_in.is_some_and(|pattern| pattern.is_match(&name_of(model, instance)));
-        let is_permanent = !self.driver.is_removable(model);
+        let is_permanent = !self.state.driver.is_removable(model);
         if is_built_in || is_permanent || self.is_reserved(model, instance) {
             return Some("it belongs to the device");
         }
-        self.has_masked_name(model, instance)
+        self.state
+            .has_masked_name(model, instance)
             .then_some("its name is masked")
     }
 
@@ -56,7 +57,7 @@ impl DriverProvider {
             model: Arc::clone(model),
             attributes: instance.attributes.clone(),
         };
-        self.driver.reserved(&desired).is_some()
+        self.state.driver.reserved(&desired).is_some()
     }
 
     /// The names of instances of a type that the session uses, as far as the configuration and
@@ -69,14 +70,13 @@ impl DriverProvider {
         if addresses.is_empty() {
             return Ok(Vec::new());
         }
-        let platform = Arc::clone(self.driver.platform());
+        let platform = Arc::clone(self.state.driver.platform());
         let mut used = Vec::new();
         if let Some(session_use) = &platform.session_use {
             let request = platform.reads.get(&session_use.read);
             let request = request.map(|rule| rule.request.clone());
-            let missing = request.filter(|request| !self.sent_reads.contains_key(&request.name));
-            self.read_into_state(missing.into_iter().collect()).await?;
-            used.extend(session_use.names(&model.name, &self.state, &addresses));
+            self.read_missing(request).await?;
+            used.extend(session_use.names(&model.name, &self.state.now, &addresses));
         }
         let with_address = platform.type_drivers().map(|definition| &definition.model);
         for other in with_address.filter(|model| model.session_addresses().next().is_some()) {
@@ -97,7 +97,7 @@ impl DriverProvider {
             .filter(|reference| reference.target == model.name)
             .collect();
         if (other.name != model.name && references.is_empty())
-            || self.driver.supports(other).is_err()
+            || self.state.driver.supports(other).is_err()
         {
             return Ok(Vec::new());
         }

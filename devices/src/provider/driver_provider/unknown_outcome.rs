@@ -1,15 +1,12 @@
 //! Handling of unknown outcomes: the device is read again. After a broken connection nothing else is
 //! sent.
 
-use std::sync::{Mutex, PoisonError};
-
 use super::DriverProvider;
 use crate::change::Change;
-use crate::driver::SecretHistory;
 use crate::operation::{Action, Operation, Outcome, UnknownCause};
+use crate::provider::state::{FoundState, is_unknown, report_as_found};
 use crate::provider::{CommitResult, Note, ProviderError, ProviderErrorKind};
 use crate::session::SessionError;
-use crate::value::{Name, Value};
 
 /// The connection broke: the run changes nothing more.
 pub(super) struct Disconnect {
@@ -35,7 +32,7 @@ impl DriverProvider {
         self.disconnect = Some(Disconnect {
             reason: format!("the connection broke: {}", error.kind),
             is_readable: false,
-            after_change: self.changed || self.is_disconnected_after_change(),
+            after_change: self.state.committed.has_changed || self.is_disconnected_after_change(),
         });
         failure
     }
@@ -77,7 +74,7 @@ impl DriverProvider {
             }
         };
         let has_failed = report_as_found(change, committed, &found, (&reason, cause));
-        self.changed = true;
+        self.state.committed.has_changed = true;
         if !has_failed {
             let text = found.render(change, &reason);
             if found.missing(change).is_empty() {
@@ -115,7 +112,7 @@ impl DriverProvider {
         let has_failed = report_as_found(change, committed, &found, (reason, cause));
         // A failed attribute already reports the reason.
         if !has_failed {
-            self.changed = true;
+            self.state.committed.has_changed = true;
             committed.failure = Some(ProviderError::failed(found.render(change, reason)));
         }
     }
@@ -133,129 +130,13 @@ impl DriverProvider {
         &mut self,
         change: &Change,
     ) -> Result<FoundState, ProviderError> {
-        let requests = self.driver.reads_for(&[&change.desired]);
+        let requests = self.state.driver.reads_for(&[&change.desired]);
         let again = self.read_state(requests).await?;
-        self.check_failed_reads(&change.desired.model)?;
-        self.state.forget_sent(&change.desired.model.name);
-        self.state.extend(again);
-        let unreadable = UnreadableAttributes::default();
-        let current = self
-            .driver
-            .instance(&change.desired, &self.state)
-            .map_err(|error| ProviderError::failed(error.to_string()))?;
-        let resolved = self
-            .driver
-            .resolve(&change.desired, current.as_ref(), &self.state);
-        let differs = self
-            .driver
-            .differs(&resolved, current.as_ref(), &unreadable);
-        Ok(FoundState {
-            differs,
-            unreadable: unreadable.into_names(),
-        })
+        self.state.check_failed_reads(&change.desired.model)?;
+        self.state.now.forget_sent(&change.desired.model.name);
+        self.state.now.extend(again);
+        self.state.found_after(change)
     }
-}
-
-/// A resource after an unknown outcome, as the device has it.
-pub(super) struct FoundState {
-    /// Attributes that do not have the desired value.
-    differs: Vec<Name>,
-    /// Those of them that the device does not show.
-    unreadable: Vec<String>,
-}
-
-impl FoundState {
-    /// Attributes of the change that do not have the desired value.
-    fn missing(&self, change: &Change) -> Vec<&str> {
-        let differs = self.differs.iter();
-        let missing = differs.filter(|name| concerns(change, name));
-        missing.map(Name::as_str).collect()
-    }
-
-    /// Attributes of the change of which the device shows another value.
-    pub(super) fn missing_values(&self, change: &Change) -> Vec<&str> {
-        let mut missing = self.missing(change);
-        missing.retain(|name| !self.unreadable.iter().any(|unreadable| unreadable == name));
-        missing
-    }
-
-    /// The message about a change without a failed attribute.
-    fn render(&self, change: &Change, reason: &str) -> String {
-        let state = match self.missing(change).as_slice() {
-            [] => "it was applied".to_owned(),
-            missing => format!("it was applied, except {}", missing.join(", ")),
-        };
-        format!("{reason}; the device was read again: {state}")
-    }
-}
-
-/// Records the attributes for which the driver needs the history, because the device does not show
-/// their values.
-#[derive(Default)]
-pub(super) struct UnreadableAttributes(Mutex<Vec<String>>);
-
-impl UnreadableAttributes {
-    pub(super) fn into_names(self) -> Vec<String> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl SecretHistory for UnreadableAttributes {
-    fn matches_last_set(&self, _: &str, attribute: &str, _: &Value) -> Option<bool> {
-        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        names.push(attribute.to_owned());
-        None
-    }
-}
-
-/// Whether a change concerns an attribute: its own ones; for a new or removed instance, all.
-fn concerns(change: &Change, name: &Name) -> bool {
-    change.is_create_or_remove() || change.attributes.contains(name)
-}
-
-fn is_unknown(outcome: &Result<(), ProviderError>) -> bool {
-    matches!(outcome, Err(error) if error.kind == ProviderErrorKind::Unknown)
-}
-
-/// Replaces unknown outcomes, and successes that the device does not show. Returns whether an
-/// attribute failed.
-fn report_as_found(
-    change: &Change,
-    committed: &mut CommitResult,
-    found: &FoundState,
-    (reason, cause): (&str, UnknownCause),
-) -> bool {
-    for (name, outcome) in &mut committed.attributes {
-        let is_missing = found.differs.contains(name) && concerns(change, name);
-        let is_unreadable = found.unreadable.iter().any(|unreadable| name == unreadable);
-        if is_missing && is_unreadable && is_unknown(outcome) {
-            *outcome = Err(ProviderError::new(
-                ProviderErrorKind::Unknown,
-                format!(
-                    "{reason}; the device does not show its value: it is unknown whether it was applied"
-                ),
-            ));
-        } else if is_missing && !is_unreadable && (is_unknown(outcome) || outcome.is_ok()) {
-            // The device can accept a command that takes effect only later: it creates a VLAN when
-            // its mode is left.
-            let (kind, state) = if cause.may_be_pending() {
-                (
-                    ProviderErrorKind::Unknown,
-                    "the value is unknown, not present yet",
-                )
-            } else {
-                (ProviderErrorKind::NotSent, "it was not applied")
-            };
-            *outcome = Err(ProviderError::new(
-                kind,
-                format!("{reason}; the device was read again: {state}"),
-            ));
-        } else if !is_missing && is_unknown(outcome) {
-            *outcome = Ok(());
-        }
-    }
-    let mut attributes = committed.attributes.iter();
-    attributes.any(|(_, outcome)| outcome.is_err())
 }
 
 /// An operation in one line, for messages.

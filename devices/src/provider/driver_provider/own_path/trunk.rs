@@ -4,20 +4,21 @@
 
 use std::sync::Arc;
 
-use super::{DriverProvider, Inspection, name_of};
+use super::{DriverProvider, name_of};
 use crate::change::Desired;
 use crate::model::access::{AccessKey, carries_vlan};
 use crate::model::{Reference, TypeModel};
+use crate::provider::state::Inspection;
 use crate::value::Attributes;
 
 impl DriverProvider {
     /// The names of trunks that carry a VLAN of the session.
     pub(super) async fn trunks_of_session(&mut self) -> Vec<String> {
-        let platform = Arc::clone(self.driver.platform());
+        let platform = Arc::clone(self.state.driver.platform());
         let models = platform.type_drivers().map(|definition| &definition.model);
         let (mut names, mut others) = (Vec::new(), Vec::new());
         for model in models.filter(|model| matches!(model.access, Some(AccessKey::Trunk { .. }))) {
-            if self.driver.supports(model).is_err() {
+            if self.state.driver.supports(model).is_err() {
                 continue;
             }
             for instance in self.read_instances(model).await.unwrap_or_default() {
@@ -60,7 +61,7 @@ impl DriverProvider {
 
     /// The VLANs of the session, of the type to which a list refers.
     async fn session_vlans(&mut self, list: &Reference) -> Vec<u64> {
-        let definition = self.driver.platform().type_driver(&list.target);
+        let definition = self.state.driver.platform().type_driver(&list.target);
         let Some(model) = definition.map(|definition| Arc::clone(&definition.model)) else {
             return Vec::new();
         };

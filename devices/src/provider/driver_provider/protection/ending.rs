@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::super::unknown_outcome::UnreadableAttributes;
 use super::{DriverProvider, ProtectionEnd, StartedProtection, Verdict, digest};
-use crate::change::Desired;
 use crate::clock;
 use crate::driver::Backup;
 use crate::read::{ReadRequest, Reads};
@@ -78,7 +76,7 @@ impl DriverProvider {
             (Verdict::Unknown, Remains::default())
         };
         if verdict == Verdict::Reverted {
-            self.changed = false;
+            self.state.committed.has_changed = false;
         }
         Some(ProtectionEnd {
             verdict,
@@ -94,7 +92,7 @@ impl DriverProvider {
             problem: format!("{what}: {}", error.kind),
             is_accepted: false,
         };
-        let requests = self.driver.platform().fact_reads();
+        let requests = self.state.driver.platform().fact_reads();
         let method = self.protection.method;
         let other = self.reconnect.reconnect().await;
         let mut other = other.map_err(|error| failed("the second login failed", error))?;
@@ -114,10 +112,10 @@ impl DriverProvider {
         let facts = |texts: Vec<String>| {
             let names = requests.iter().map(|request| request.name.clone());
             let reads: Reads = names.zip(texts).collect();
-            self.driver.platform().facts(&reads)
+            self.state.driver.platform().facts(&reads)
         };
         let there = facts(there);
-        let platform = self.driver.platform();
+        let platform = self.state.driver.platform();
         let known = &self.protection.facts;
         let is_known = there
             .iter()
@@ -223,35 +221,28 @@ impl DriverProvider {
             return (Verdict::Unknown, Remains::default());
         };
         let mut remains = Remains::default();
-        for desired in &self.applied {
+        for desired in &self.state.committed.applied {
             let reference = desired.reference.to_string();
-            if self.has_hidden_values(desired) {
+            if self.state.has_hidden_values(desired) {
                 remains.hidden.push(reference);
             } else if !differences.iter().any(|one| *one.reference == reference) {
                 remains.applied.push(reference);
             }
         }
-        if !self.applied.is_empty() && remains.applied.len() == self.applied.len() {
+        if !self.state.committed.applied.is_empty()
+            && remains.applied.len() == self.state.committed.applied.len()
+        {
             (Verdict::Applied, Remains::default())
         } else {
             (Verdict::Unknown, remains)
         }
     }
 
-    /// Whether the device does not show whether it has all values of a resource.
-    fn has_hidden_values(&self, desired: &Desired) -> bool {
-        let hidden = UnreadableAttributes::default();
-        let current = self.driver.instance(desired, &self.state).ok().flatten();
-        let desired = self.driver.resolve(desired, current.as_ref(), &self.state);
-        self.driver.differs(&desired, current.as_ref(), &hidden);
-        !hidden.into_names().is_empty()
-    }
-
     /// The configuration and the answers that types need, without what changes by itself, and whether
     /// the device reverts changes unless they are confirmed.
     pub(super) async fn read_backup(&mut self) -> Result<(Backup, Option<bool>), SessionError> {
         let method = self.protection.method;
-        let requests = self.driver.backup_reads();
+        let requests = self.state.driver.backup_reads();
         let (texts, is_pending) = match self.session.read_with_timer(&requests, method).await {
             Ok((texts, is_pending)) => (texts.into_iter().map(Some).collect(), is_pending),
             Err(error) if error.is_refusal() => {
@@ -264,7 +255,7 @@ impl DriverProvider {
         let reads: Reads = answers
             .filter_map(|(request, text)| Some((request.name.clone(), text?)))
             .collect();
-        Ok((self.driver.backup(&reads, str::to_owned), is_pending))
+        Ok((self.state.driver.backup(&reads, str::to_owned), is_pending))
     }
 
     /// The answers of the reads that the device does not refuse.

@@ -6,11 +6,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use super::super::{DriverProvider, Reconnect, SecretDigestStore};
+use super::super::{DriverProvider, Reconnect};
 use super::{ProtectPolicy, ProtectionEnd, ProtectionRecord, Verdict};
 use crate::clock;
 use crate::driver::{Driver, Facts, Registry, SecretHistory};
 use crate::operation::{Operation, OperationResult};
+use crate::provider::state::SecretDigestStore;
 use crate::read::ReadRequest;
 use crate::session::{
     AnswersWithTimer, RevertLimit, RevertMethod, Session, SessionError, SessionErrorKind,

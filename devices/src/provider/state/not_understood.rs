@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use super::{DriverProvider, Inspection};
+use super::DeviceState;
+use super::inspection::Inspection;
 use crate::change::{Change, Desired};
 use crate::model::TypeModel;
 use crate::not_understood::NotUnderstood;
 use crate::provider::{ProviderError, ProviderErrorKind};
 
-impl DriverProvider {
+impl DeviceState {
     /// The lines, rows and objects of the types of this run that were not understood before the
     /// first change.
     pub fn not_understood(&self) -> Vec<NotUnderstood> {
         let platform = self.driver.platform();
         let names = platform.type_names();
-        let names = names.filter(|name| self.prefetched_types.contains(*name));
+        let names = names.filter(|name| self.reads.types.contains(*name));
         let definitions = names.filter_map(|name| platform.type_driver(name));
         definitions
             .flat_map(|definition| self.not_understood_of(&definition.model).to_vec())
@@ -22,7 +23,7 @@ impl DriverProvider {
     }
 
     /// Refuses a change that would rewrite or remove text that was not understood.
-    pub(super) fn check_not_understood(
+    pub(in crate::provider) fn check_not_understood(
         &self,
         desired: &Desired,
         inspection: &Inspection,
@@ -79,7 +80,11 @@ impl DriverProvider {
     }
 
     /// With `--overwrite-unknown`, an attribute that was not read is set.
-    pub(super) fn with_unread(&self, desired: &Desired, mut inspection: Inspection) -> Inspection {
+    pub(in crate::provider) fn with_unread(
+        &self,
+        desired: &Desired,
+        mut inspection: Inspection,
+    ) -> Inspection {
         if self.overwrite_unknown
             && let Some((attribute, _)) = self.unread_attribute(desired, &inspection)
             && attribute != "ensure"
@@ -109,8 +114,8 @@ impl DriverProvider {
 
     /// The text of a type that was not understood, computed once per answer.
     fn not_understood_of(&self, model: &Arc<TypeModel>) -> Arc<Vec<NotUnderstood>> {
-        self.read.derived_from_all(&model.name, || {
-            self.driver.not_understood(&[model], &self.read)
+        self.before.derived_from_all(&model.name, || {
+            self.driver.not_understood(&[model], &self.before)
         })
     }
 }

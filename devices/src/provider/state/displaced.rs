@@ -6,26 +6,35 @@
 
 use std::sync::Arc;
 
-use super::DriverProvider;
+use super::DeviceState;
 use crate::change::{Change, Desired, Instance};
 use crate::model::TypeModel;
 use crate::value::{Attributes, Name, Value};
 
 #[derive(Default)]
-pub(super) struct DisplacedInstances(Vec<(Arc<TypeModel>, Instance)>);
+pub(in crate::provider) struct DisplacedInstances(Vec<(Arc<TypeModel>, Instance)>);
 
 impl DisplacedInstances {
     /// The removed instance of a resource.
-    pub(super) fn get(&self, desired: &Desired) -> Option<&Instance> {
+    pub(in crate::provider) fn get(&self, desired: &Desired) -> Option<&Instance> {
         let mut all = self.0.iter();
         let found = all.find(|displaced| is_of(displaced, desired));
         found.map(|(_, instance)| instance)
     }
 }
 
-impl DriverProvider {
+impl DeviceState {
+    /// The instances of other resources that a change removes, because the device refuses both.
+    pub(in crate::provider) fn displaced_by(&self, change: &Change) -> Vec<Instance> {
+        self.driver.displaced(&self.resolved(change), &self.now)
+    }
+
     /// Records the instances that a change removed, and forgets the one of its own resource.
-    pub(super) fn record_displaced(&mut self, change: &Change, displaced: Vec<Instance>) {
+    pub(in crate::provider) fn record_displaced(
+        &mut self,
+        change: &Change,
+        displaced: Vec<Instance>,
+    ) {
         let own = &change.desired;
         self.displaced.0.retain(|other| !is_of(other, own));
         for instance in displaced {
@@ -38,7 +47,7 @@ impl DriverProvider {
                 model: Arc::clone(&own.model),
                 attributes: Attributes::from_iter(names),
             };
-            if let Ok(None) = self.driver.instance(&other, &self.state) {
+            if let Ok(None) = self.driver.instance(&other, &self.now) {
                 self.displaced.0.push((other.model, instance));
             }
         }

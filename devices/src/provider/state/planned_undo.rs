@@ -1,9 +1,10 @@
 //! The undo of changes as data: the operations with their effect, and what they do not restore.
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use super::{DriverProvider, Previewed};
+use super::DeviceState;
+use super::preview::Previewed;
 use crate::change::{Change, ChangeKind, Desired, Instance};
 use crate::driver::configuration::has_words;
 use crate::driver::side_effects::SideEffect;
@@ -82,14 +83,12 @@ impl PlannedUndo {
     }
 }
 
-impl DriverProvider {
+impl DeviceState {
     /// The undo of all previewed changes. Pure.
     pub fn planned_undo(&self) -> PlannedUndo {
-        let previewed = self.previewed.lock();
-        let previewed = previewed.unwrap_or_else(PoisonError::into_inner);
-        match previewed.as_ref() {
+        match &self.previewed {
             Some(Previewed { changes, state }) => {
-                self.undo_changes(changes, OldSecrets::Unknown, &self.read, state)
+                self.undo_changes(changes, OldSecrets::Unknown, &self.before, state)
             }
             None => PlannedUndo::default(),
         }
@@ -100,12 +99,12 @@ impl DriverProvider {
         self.undo_committed(OldSecrets::Unknown)
     }
 
-    pub(super) fn undo_committed(&self, secrets: OldSecrets) -> PlannedUndo {
-        let compared = self.read.shared_with(&self.state);
+    pub(in crate::provider) fn undo_committed(&self, secrets: OldSecrets) -> PlannedUndo {
+        let compared = self.before.shared_with(&self.now);
         // Types without a change in the run need answers that were not read again.
-        let mut state = self.state.clone();
-        state.add_missing(&self.read);
-        self.undo_changes(&self.committed, secrets, &compared, &state)
+        let mut state = self.now.clone();
+        state.add_missing(&self.before);
+        self.undo_changes(&self.committed.changes, secrets, &compared, &state)
     }
 
     /// The undo of changes. If it leaves a difference of the configuration, it restores other instances, too:
@@ -127,7 +126,7 @@ impl DriverProvider {
             return first.into_planned(difference, Vec::new());
         }
         let is_own = |effect: &SideEffect| changes.iter().any(|(change, _)| effect.is_of(change));
-        let mut effects = self.driver.side_effects(&self.read, &first.state);
+        let mut effects = self.driver.side_effects(&self.before, &first.state);
         // What a resource leaves that cannot be undone is not removed through another type.
         let is_incomplete = first
             .resources

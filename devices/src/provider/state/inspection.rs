@@ -1,11 +1,9 @@
 //! The comparison of resources with the state, from their retrieval to their commit.
 
 use std::borrow::Cow;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use foldhash::HashMap;
-
-use super::DriverProvider;
+use super::DeviceState;
 use crate::change::{Change, Desired, Instance};
 use crate::driver::{Problem, ProblemKind};
 use crate::model::TypeModel;
@@ -16,18 +14,18 @@ use crate::value::{Attributes, Name, Value};
 
 /// The comparison of a resource with the state.
 #[derive(Clone)]
-pub(super) struct Inspection {
+pub(in crate::provider) struct Inspection {
     /// The resource with device-dependent values resolved, if it has any.
-    pub(super) resolved: Option<Arc<Desired>>,
-    pub(super) current: Option<Arc<Instance>>,
-    pub(super) differs: Vec<Name>,
+    pub(in crate::provider) resolved: Option<Arc<Desired>>,
+    pub(in crate::provider) current: Option<Arc<Instance>>,
+    pub(in crate::provider) differs: Vec<Name>,
     /// Attributes that are masked in the answers, and not compared.
-    pub(super) masked: Vec<Name>,
+    pub(in crate::provider) masked: Vec<Name>,
 }
 
 impl Inspection {
     /// The current values of properties.
-    pub(super) fn values(&self, properties: &[&str]) -> Attributes {
+    pub(in crate::provider) fn values(&self, properties: &[&str]) -> Attributes {
         let value = |property: &str| match (property, &self.current) {
             ("ensure", Some(_)) => Value::Symbol("present".to_owned()),
             ("ensure", None) => Value::Symbol("absent".to_owned()),
@@ -44,14 +42,17 @@ impl Inspection {
     }
 }
 
-impl DriverProvider {
+impl DeviceState {
     /// Compares a resource with the state.
-    pub(super) fn inspect(&self, desired: &Desired) -> Result<Inspection, ProviderError> {
-        self.inspect_in(desired, &self.state)
+    pub(in crate::provider) fn inspect(
+        &self,
+        desired: &Desired,
+    ) -> Result<Inspection, ProviderError> {
+        self.inspect_in(desired, &self.now)
     }
 
     /// Compares a resource with this state.
-    pub(super) fn inspect_in(
+    pub(in crate::provider) fn inspect_in(
         &self,
         desired: &Desired,
         state: &State,
@@ -86,7 +87,7 @@ impl DriverProvider {
         current: Option<&Instance>,
         differs: Vec<Name>,
     ) -> Result<(Vec<Name>, Vec<Name>), ProviderError> {
-        if !self.session.is_saved() {
+        if !self.has_saved_answers {
             return Ok((Vec::new(), differs));
         }
         let Some(current) = current else {
@@ -107,20 +108,24 @@ impl DriverProvider {
         if !namevars.any(|name| model.attributes[name].sensitive) {
             return Ok(false);
         }
-        let instances = self.driver.instances(model, &self.state);
+        let instances = self.driver.instances(model, &self.now);
         let instances = instances.map_err(|error| ProviderError::failed(error.to_string()))?;
         Ok(instances.iter().any(|one| self.has_masked_name(model, one)))
     }
 
     /// Whether saved answers have the name of an instance masked.
-    pub(super) fn has_masked_name(&self, model: &TypeModel, instance: &Instance) -> bool {
+    pub(in crate::provider) fn has_masked_name(
+        &self,
+        model: &TypeModel,
+        instance: &Instance,
+    ) -> bool {
         let is_masked = |name| instance.attributes.get(name).is_some_and(contains_mask);
-        self.session.is_saved() && model.namevars().any(is_masked)
+        self.has_saved_answers && model.namevars().any(is_masked)
     }
 
     /// A warning about an instance that resources cannot create, such as a port, and that the device does
     /// not have.
-    pub(super) fn missing(&self, desired: &Desired, state: &State) -> Option<String> {
+    pub(in crate::provider) fn missing(&self, desired: &Desired, state: &State) -> Option<String> {
         let model = &desired.model;
         let name = desired
             .attributes
@@ -132,14 +137,21 @@ impl DriverProvider {
         is_missing.then(|| format!("the device does not show `{name}`"))
     }
 
-    /// Refuses a change of a value that the platform has no command for. In sync it needs none.
-    pub(super) fn check_writable(
+    /// Refuses a change of a resource that the platform reserves, or of a value that it has no command for. In sync
+    /// it needs none.
+    pub(in crate::provider) fn check_writable(
         &self,
         desired: &Desired,
         inspection: &Inspection,
     ) -> Result<(), ProviderError> {
         if inspection.differs.is_empty() {
             return Ok(());
+        }
+        if let Some(reserved) = self.driver.reserved(desired) {
+            return Err(ProviderError::new(
+                ProviderErrorKind::Refused,
+                format!("cannot change it: {}", reserved.message),
+            ));
         }
         let is_sent = |problem: &Problem| {
             let mut names = inspection.differs.iter().map(Name::as_str);
@@ -160,28 +172,9 @@ impl DriverProvider {
         }
     }
 
-    /// Records the declared attributes that have no effect with what the device has.
-    pub(super) fn note_ineffective(&mut self, desired: &Desired, inspection: &Inspection) {
-        let Some(current) = inspection.current.as_deref() else {
-            return;
-        };
-        for (attribute, message) in self.driver.ineffective(desired, &current.attributes) {
-            let message = format!("{}: {attribute} {message}", desired.reference);
-            if !self.ineffective.contains(&message) {
-                self.ineffective.push(message);
-            }
-        }
-    }
-
-    pub(super) fn inspections(&self) -> MutexGuard<'_, HashMap<Arc<str>, Inspection>> {
-        self.inspections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The change with device-dependent values resolved.
-    pub(super) fn resolved(&self, change: &Change) -> Change {
-        match self.inspections().get(&change.desired.reference) {
+    pub(in crate::provider) fn resolved(&self, change: &Change) -> Change {
+        match self.inspections.get(&change.desired.reference) {
             Some(inspection) => Change {
                 desired: Arc::clone(inspection.resolved.as_ref().unwrap_or(&change.desired)),
                 current: inspection.current.as_deref().cloned(),
