@@ -125,20 +125,18 @@ impl Driver {
 
     /// Whether the device has exactly one instance of the type, independent of the title.
     pub fn is_singleton(&self, model: &TypeModel) -> bool {
-        self.implementation(model)
-            .is_ok_and(|implementation| implementation.is_singleton())
+        self.supported(model).is_some_and(|of| of.is_singleton())
     }
 
     /// Whether instances of the type can be removed.
     pub(crate) fn is_removable(&self, model: &TypeModel) -> bool {
-        self.implementation(model)
-            .is_ok_and(|implementation| implementation.is_removable())
+        self.supported(model).is_some_and(|of| of.is_removable())
     }
 
     /// The reads for resources of these types, each once. Unsupported types need none.
     pub fn reads(&self, models: &[&Arc<TypeModel>]) -> Vec<ReadRequest> {
-        let implementations = models.iter().flat_map(|model| self.implementation(model));
-        once(implementations.flat_map(|implementation| implementation.reads(None)))
+        let supported = models.iter().filter_map(|model| self.supported(model));
+        once(supported.flat_map(|of| of.reads(None)))
     }
 
     /// The reads for these resources only. Some types have collections per kind and need only those
@@ -150,11 +148,8 @@ impl Driver {
             by_type.entry(name).or_default().push(resource);
         }
         once(by_type.values().flat_map(|resources| {
-            let implementation = self.implementation(&resources[0].model);
-            implementation.map_or_else(
-                |_| Vec::new(),
-                |implementation| implementation.reads(Some(resources)),
-            )
+            let supported = self.supported(&resources[0].model).into_iter();
+            supported.flat_map(|of| of.reads(Some(resources)))
         }))
     }
 
@@ -168,18 +163,16 @@ impl Driver {
         model: &TypeModel,
         attributes: Attributes,
     ) -> Result<Attributes, Vec<ValueError>> {
-        match self.implementation(model) {
-            Ok(implementation) => implementation.canonicalize(attributes),
-            Err(_) => Ok(attributes),
+        match self.supported(model) {
+            Some(of) => of.canonicalize(attributes),
+            None => Ok(attributes),
         }
     }
 
     /// Problems of a resource that are found without the device. Call [`Driver::supports`] first.
     pub fn check(&self, desired: &Desired) -> Vec<Problem> {
-        match self.implementation(&desired.model) {
-            Ok(implementation) => implementation.check(desired),
-            Err(_) => Vec::new(),
-        }
+        let supported = self.supported(&desired.model);
+        supported.map(|of| of.check(desired)).unwrap_or_default()
     }
 
     /// What of a resource this device lacks, and other devices of the platform have.
@@ -220,13 +213,9 @@ impl Driver {
     /// # Errors
     /// An answer is invalid.
     pub fn instances(&self, model: &TypeModel, state: &State) -> Result<Vec<Instance>, ReadError> {
-        match self.implementation(model) {
-            Ok(implementation) => {
-                let instances = implementation.instances(state)?.into_iter();
-                Ok(instances.map(|instance| self.marked(instance)).collect())
-            }
-            Err(_) => Ok(Vec::new()),
-        }
+        let found = self.supported(model).map(|of| of.instances(state));
+        let instances = found.transpose()?.into_iter().flatten();
+        Ok(instances.map(|instance| self.marked(instance)).collect())
     }
 
     /// A text of the device with its secrets masked.
@@ -275,13 +264,9 @@ impl Driver {
         model: &TypeModel,
         state: &State,
     ) -> Result<Vec<Instance>, ReadError> {
-        match self.implementation(model) {
-            Ok(implementation) => {
-                let instances = implementation.instances_so_far(state)?.into_iter();
-                Ok(instances.map(|instance| self.marked(instance)).collect())
-            }
-            Err(_) => Ok(Vec::new()),
-        }
+        let found = self.supported(model).map(|of| of.instances_so_far(state));
+        let instances = found.transpose()?.into_iter().flatten();
+        Ok(instances.map(|instance| self.marked(instance)).collect())
     }
 
     /// The instance of a resource; `None` if the device has none.
@@ -293,13 +278,10 @@ impl Driver {
         desired: &Desired,
         state: &State,
     ) -> Result<Option<Instance>, ReadError> {
-        match self.implementation(&desired.model) {
-            Ok(implementation) => {
-                let instance = implementation.instance(desired, state)?;
-                Ok(instance.map(|instance| self.marked(instance)))
-            }
-            Err(_) => Ok(None),
-        }
+        let supported = self.supported(&desired.model);
+        let found = supported.map(|of| of.instance(desired, state));
+        let instance = found.transpose()?.flatten();
+        Ok(instance.map(|instance| self.marked(instance)))
     }
 
     /// Resolves values that depend on the current state and on other answers. Call it before
@@ -310,9 +292,9 @@ impl Driver {
         current: Option<&Instance>,
         state: &State,
     ) -> Cow<'w, Desired> {
-        match self.implementation(&desired.model) {
-            Ok(implementation) => implementation.resolve(desired, current, state),
-            Err(_) => Cow::Borrowed(desired),
+        match self.supported(&desired.model) {
+            Some(of) => of.resolve(desired, current, state),
+            None => Cow::Borrowed(desired),
         }
     }
 
@@ -324,31 +306,29 @@ impl Driver {
         current: Option<&Instance>,
         secrets: &dyn SecretHistory,
     ) -> Vec<Name> {
-        match self.implementation(&desired.model) {
-            Ok(implementation) => implementation.differs(desired, current, secrets),
-            Err(_) => Vec::new(),
-        }
+        let supported = self.supported(&desired.model);
+        supported
+            .map(|of| of.differs(desired, current, secrets))
+            .unwrap_or_default()
     }
 
     /// The settings that attributes of a type can change, for all values.
     pub fn effect_slots(&self, model: &TypeModel) -> Vec<EffectSlot> {
-        self.implementation(model).map_or_else(
-            |_| Vec::new(),
-            |implementation| implementation.effect_slots(),
-        )
+        let supported = self.supported(model);
+        supported.map(|of| of.effect_slots()).unwrap_or_default()
     }
 
     /// The constant words of the mode and of the line, if each instance of a type is a line.
     pub fn instance_words(&self, model: &TypeModel) -> Option<(String, String)> {
-        self.implementation(model).ok()?.instance_words()
+        self.supported(model)?.instance_words()
     }
 
     /// The settings that these attributes of a resource change on the device.
     pub fn effects(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect> {
-        match self.implementation(&desired.model) {
-            Ok(implementation) => implementation.effects(desired, attributes),
-            Err(_) => Vec::new(),
-        }
+        let supported = self.supported(&desired.model);
+        supported
+            .map(|of| of.effects(desired, attributes))
+            .unwrap_or_default()
     }
 
     /// The operations of a change, in order.
@@ -390,20 +370,19 @@ impl Driver {
 
     /// Whether a read after the change shows if it was applied.
     pub(crate) fn is_verifiable(&self, desired: &Desired) -> bool {
-        let implementation = self.implementation(&desired.model);
-        implementation.is_ok_and(|one| one.is_verifiable(desired))
+        let supported = self.supported(&desired.model);
+        supported.is_some_and(|of| of.is_verifiable(desired))
     }
 
     /// The value of an attribute without a line, if the definition has it.
     pub(crate) fn default_value(&self, model: &TypeModel, attribute: &str) -> Option<Value> {
-        let implementation = self.implementation(model).ok()?;
-        implementation.default_value(attribute)
+        self.supported(model)?.default_value(attribute)
     }
 
     /// Whether the device shows an attribute of a resource, and the platform applies it.
     pub(crate) fn compares(&self, desired: &Desired, attribute: &str) -> bool {
-        let implementation = self.implementation(&desired.model);
-        implementation.is_ok_and(|of| of.shows(attribute) && of.applies(attribute))
+        let supported = self.supported(&desired.model);
+        supported.is_some_and(|of| of.shows(attribute) && of.applies(attribute))
     }
 
     /// Declared attributes that have no effect with these values of the device, with messages.
@@ -412,31 +391,31 @@ impl Driver {
         desired: &Desired,
         current: &Attributes,
     ) -> Vec<(Name, String)> {
-        let implementation = self.implementation(&desired.model);
-        implementation.map_or_else(|_| Vec::new(), |of| of.ineffective(desired, current))
+        let supported = self.supported(&desired.model);
+        supported
+            .map(|of| of.ineffective(desired, current))
+            .unwrap_or_default()
     }
 
     /// The names of the resources that stand for the instance with these names and for others.
     pub(crate) fn wider_names(&self, model: &TypeModel, names: &Attributes) -> Vec<Attributes> {
-        let implementation = self.implementation(model);
-        implementation.map_or_else(|_| Vec::new(), |of| of.wider_names(names))
+        let supported = self.supported(model);
+        supported
+            .map(|of| of.wider_names(names))
+            .unwrap_or_default()
     }
 
     /// The instances of other resources that a change removes.
     pub fn displaced(&self, change: &Change, state: &State) -> Vec<Instance> {
-        match self.implementation(&change.desired.model) {
-            Ok(implementation) => {
-                let displaced = implementation.displaced(change, state).into_iter();
-                displaced.map(|instance| self.marked(instance)).collect()
-            }
-            Err(_) => Vec::new(),
-        }
+        let supported = self.supported(&change.desired.model);
+        let displaced = supported.map(|of| of.displaced(change, state));
+        let displaced = displaced.into_iter().flatten();
+        displaced.map(|instance| self.marked(instance)).collect()
     }
 
     /// Whether a refresh of the type sends something.
     pub fn has_refresh(&self, model: &TypeModel) -> bool {
-        self.implementation(model)
-            .is_ok_and(|implementation| implementation.has_refresh())
+        self.supported(model).is_some_and(|of| of.has_refresh())
     }
 
     /// The operations of a refresh; none if the type has no action.
@@ -448,16 +427,14 @@ impl Driver {
         desired: &Desired,
         current: Option<&Instance>,
     ) -> Result<Vec<Operation>, RenderError> {
-        match self.implementation(&desired.model) {
-            Ok(implementation) => implementation.refresh(desired, current),
-            Err(_) => Ok(Vec::new()),
-        }
+        let supported = self.supported(&desired.model);
+        supported.map_or(Ok(Vec::new()), |of| of.refresh(desired, current))
     }
 
     /// Applies operations on resources of one type to the state, as the device would.
     pub fn predict(&self, model: &TypeModel, state: &mut State, operations: &[Operation]) {
-        if let Ok(implementation) = self.implementation(model) {
-            implementation.predict(state, operations);
+        if let Some(of) = self.supported(model) {
+            of.predict(state, operations);
         }
         for operation in operations {
             state.remember_secrets(operation.action.secrets());
@@ -490,6 +467,12 @@ impl Driver {
         let definition = self.platform.types[index].definition(&self.platform);
         let variant = self.variants[index].get_or_init(|| definition.matching_variant(&self.facts));
         definition.implementation(*variant)
+    }
+
+    /// The implementation of a type that this device supports.
+    fn supported(&self, model: &TypeModel) -> Option<&Arc<dyn Implementation>> {
+        let index = self.platform.types.get_index_of(&model.name)?;
+        self.chosen(index).ok()
     }
 
     pub(crate) fn implementation(
