@@ -14,7 +14,7 @@ use switchtender_devices::diagnostic::Source;
 use switchtender_devices::driver::{ConfigurationChange, Undo};
 use switchtender_devices::format_version::FormatVersion;
 use switchtender_devices::names::{Certname, DeviceName};
-use switchtender_devices::provider::state::{DeviceState, LeftState};
+use switchtender_devices::provider::state::{DeviceState, LeftResource, LeftState};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::value::{Attributes, Value};
 
@@ -248,11 +248,20 @@ impl UndoRecord {
     }
 
     /// What the run left.
-    pub(crate) fn left(self: &Arc<Self>, digests: &Arc<SecretDigests>) -> Box<dyn LeftState> {
-        Box::new(LeftByRun {
-            record: Arc::clone(self),
-            digests: Arc::clone(digests),
-        })
+    pub(crate) fn left(&self, digests: &Arc<SecretDigests>) -> LeftState {
+        let resources = self.resources.iter().map(|changed| {
+            let left = LeftResource {
+                attributes: changed.left.clone(),
+                was_absent: changed.was_absent,
+            };
+            (changed.resource.clone(), left)
+        });
+        let digests = Arc::clone(digests);
+        LeftState {
+            reads: self.reads.clone(),
+            resources: resources.collect(),
+            digest: Box::new(move |text| digests.of_text(text)),
+        }
     }
 }
 
@@ -375,62 +384,6 @@ fn texts(
         (name.to_string(), text)
     });
     texts.collect()
-}
-
-/// Compares what a device has with a record.
-struct LeftByRun {
-    record: Arc<UndoRecord>,
-    digests: Arc<SecretDigests>,
-}
-
-impl LeftState for LeftByRun {
-    fn reads(&self) -> &[String] {
-        &self.record.reads
-    }
-
-    fn check(
-        &self,
-        reference: &str,
-        now: Option<&Attributes>,
-        is_in_reads: &dyn Fn(&str) -> bool,
-    ) -> Result<(), Vec<String>> {
-        let mut resources = self.record.resources.iter();
-        let Some(changed) = resources.find(|changed| changed.resource == reference) else {
-            return Ok(());
-        };
-        let (left, now) = match (&changed.left, now) {
-            (None, None) => return Ok(()),
-            (Some(_), None) => return Err(vec!["it was removed since the run".to_owned()]),
-            (None, Some(_)) => return Err(vec!["it was created since the run".to_owned()]),
-            (Some(left), Some(now)) => (left, now),
-        };
-        let is_left = |name: &str| match (left.get(name), now.get(name)) {
-            (None, None) => true,
-            (Some(left), Some(now)) => {
-                let text = now.unwrap_sensitive().display();
-                *left == text || *left == self.digests.of_text(&text)
-            }
-            _ => false,
-        };
-        let names = left.keys().map(String::as_str);
-        let added = now.iter().map(|(name, _)| &**name);
-        let names =
-            names.chain(added.filter(|name| !left.contains_key(*name) && is_in_reads(name)));
-        let changed = names.filter(|name| !is_left(name));
-        let changed: Vec<String> = changed
-            .map(|name| format!("{name} changed since the run"))
-            .collect();
-        if changed.is_empty() {
-            Ok(())
-        } else {
-            Err(changed)
-        }
-    }
-
-    fn was_absent(&self, reference: &str) -> bool {
-        let mut resources = self.record.resources.iter();
-        resources.any(|changed| changed.resource == reference && changed.was_absent)
-    }
 }
 
 /// The file of a run, below the directory of a device.

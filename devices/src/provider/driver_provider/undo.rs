@@ -24,7 +24,7 @@ pub struct UndoneResource {
 impl DriverProvider {
     /// Refuses changes of resources that another run has changed since the one that is undone.
     #[must_use]
-    pub fn undo_of(mut self, left: Box<dyn LeftState>) -> Self {
+    pub fn undo_of(mut self, left: LeftState) -> Self {
         self.state.undoing = Undoing::Run(left);
         self
     }
@@ -38,17 +38,14 @@ impl DriverProvider {
         if inspection.differs.is_empty() {
             return Ok(());
         }
-        let Err(mut changed) = self.state.compare_with_left(desired) else {
+        let mut changed = self.state.changes_since_undone(desired);
+        if changed.is_empty() {
             return Ok(());
-        };
+        }
         // A removal needs fewer answers than the values that the run has left.
         let all = self.state.driver.reads(&[&desired.model]);
         self.read_missing(all).await?;
-        let remaining = self
-            .state
-            .compare_with_left(desired)
-            .err()
-            .unwrap_or_default();
+        let remaining = self.state.changes_since_undone(desired);
         changed.retain(|reason| remaining.contains(reason));
         match changed.into_iter().next() {
             None => Ok(()),

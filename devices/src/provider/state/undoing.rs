@@ -4,32 +4,12 @@ use std::cell::OnceCell;
 
 use super::DeviceState;
 use super::inspection::Inspection;
+use super::left_state::LeftState;
 use super::planned_undo::PlannedUndo;
 use crate::change::Desired;
 use crate::driver::ConfigurationChange;
 use crate::read::State;
 use crate::value::Attributes;
-
-/// What a run has left of the resources that are undone.
-pub trait LeftState: Send + Sync {
-    /// Compares the attributes of an instance with what the run has left. `is_in_reads`: whether the reads of the
-    /// run have an attribute.
-    ///
-    /// # Errors
-    /// What changed since, one text for each attribute.
-    fn check(
-        &self,
-        reference: &str,
-        now: Option<&Attributes>,
-        is_in_reads: &dyn Fn(&str) -> bool,
-    ) -> Result<(), Vec<String>>;
-
-    /// The names of the reads at the end of the run.
-    fn reads(&self) -> &[String];
-
-    /// Whether the device did not have the instance before the run.
-    fn was_absent(&self, reference: &str) -> bool;
-}
 
 /// What the changes of the run undo.
 #[derive(Default)]
@@ -37,7 +17,7 @@ pub(in crate::provider) enum Undoing {
     #[default]
     Nothing,
     /// An earlier run, which has left this.
-    Run(Box<dyn LeftState>),
+    Run(LeftState),
     /// The changes of this run.
     OwnRun,
 }
@@ -58,9 +38,9 @@ impl DeviceState {
         let (Undoing::Run(left), Some(previewed)) = (&self.undoing, &self.previewed) else {
             return Vec::new();
         };
-        let is_of_run = |name: &str| left.reads().iter().any(|read| read == name);
         let states = [&self.before, &previewed.state];
-        let [before, after] = states.map(|state| state.restricted_to(is_of_run));
+        let [before, after] =
+            states.map(|state| state.restricted_to(|name: &str| left.has_read(name)));
         self.driver.changed_lines(&before, &after).removed
     }
 
@@ -113,27 +93,22 @@ impl DeviceState {
         instance.map(|instance| instance.with_secrets_marked(&desired.model))
     }
 
-    /// Compares with what the run that is undone has left. Earlier changes of this run are not those of
-    /// others.
-    pub(in crate::provider) fn compare_with_left(
-        &self,
-        desired: &Desired,
-    ) -> Result<(), Vec<String>> {
+    /// What changed since the run that is undone. Earlier changes of this run are not those of others.
+    pub(in crate::provider) fn changes_since_undone(&self, desired: &Desired) -> Vec<String> {
         let Undoing::Run(left) = &self.undoing else {
-            return Ok(());
+            return Vec::new();
         };
         let before = self.attributes_in(desired, &self.before);
         // The undo can have more reads than the run had at its end.
         let of_run = OnceCell::new();
         let is_in_reads = |name: &str| {
-            let attributes = of_run.get_or_init(|| {
-                let reads = left.reads();
-                let is_of_run = |name: &str| reads.iter().any(|read| read == name);
-                self.attributes_in(desired, &self.before.restricted_to(is_of_run))
+            let attributes: &Option<Attributes> = of_run.get_or_init(|| {
+                let state = self.before.restricted_to(|name: &str| left.has_read(name));
+                self.attributes_in(desired, &state)
             });
             let attributes = attributes.as_ref();
             attributes.is_none_or(|attributes| attributes.contains_key(name))
         };
-        left.check(&desired.reference, before.as_ref(), &is_in_reads)
+        left.changes_since(&desired.reference, before.as_ref(), &is_in_reads)
     }
 }
