@@ -13,6 +13,7 @@ pub(crate) mod definition;
 pub(crate) mod document;
 mod edit;
 mod effects;
+mod element_path;
 mod entries;
 mod explain;
 mod field;
@@ -30,6 +31,7 @@ mod refresh;
 pub(crate) mod template;
 #[cfg(test)]
 mod tests;
+pub(in crate::driver) mod toml;
 mod write;
 mod writer;
 

@@ -17,7 +17,7 @@ struct Layers {
     exceptions: &'static [(&'static str, &'static str)],
 }
 
-const LAYERS: [Layers; 5] = [
+const LAYERS: [Layers; 7] = [
     Layers {
         folder: "src",
         layers: &[
@@ -78,7 +78,9 @@ const LAYERS: [Layers; 5] = [
         exceptions: &[],
     },
     cli::LAYERS,
-    driver::LAYERS,
+    driver::DRIVER,
+    driver::CLI,
+    driver::REST,
     Layers {
         folder: "mocks/src",
         layers: &[

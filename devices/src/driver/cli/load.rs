@@ -19,7 +19,6 @@ use crate::map::IndexMap;
 use self::attribute::attribute;
 use self::check::{check_cell_key, check_combinations, check_names};
 use self::instance::instance;
-pub(super) use self::toml::template;
 use super::CliType;
 use super::global_default;
 use super::line_text::LineRules;

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::CliType;
-use super::load::template;
 use super::template::LineTemplate;
 use crate::document::{Item, Table};
 use crate::driver::implementation::RenderError;
@@ -29,7 +28,7 @@ impl RefreshRule {
         let line = |item: Item<'_>| {
             let text = item.string()?;
             let depth = text.len() - text.trim_start().len();
-            Some((depth, template(&item)?))
+            Some((depth, LineTemplate::load(&item)?))
         };
         Some(Self {
             lines: items?.into_iter().filter_map(line).collect(),

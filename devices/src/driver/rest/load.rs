@@ -12,14 +12,12 @@ mod key_tests;
 pub(in crate::driver) mod location;
 mod netconf;
 mod removal;
-pub(in crate::driver) mod toml;
 
 use crate::map::IndexMap;
 
 use self::instance_keys::ObjectForm;
 use self::location::{UNSET, read_attribute};
 use self::removal::read_removal;
-use self::toml::{body, named, required_template, template};
 use super::codec::ValueCodec;
 use super::definition::{
     CreateRule, CreateTarget, DeviceOwned, KeyRule, Lookup, NameRule, ObjectKind, ObjectKinds,
@@ -27,6 +25,7 @@ use super::definition::{
 };
 use super::refresh::RefreshRequest;
 use super::template::TextTemplate;
+use super::toml::{self, body, named, required_template, template};
 use crate::diagnostic::suggest;
 use crate::document::{Findings, Item, Table};
 use crate::driver::context::Context;

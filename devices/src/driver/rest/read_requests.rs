@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::definition::{RestDefinition, RestLocation, SharedArray};
-use super::edit::get_config;
+use super::element_path::get_config;
 use super::template::TextTemplate;
 use crate::change::Desired;
 use crate::model::TypeModel;

@@ -3,8 +3,8 @@
 use serde_json::Value as Json;
 
 use super::definition::RestDefinition;
-use super::load::toml::{required_template, templates};
 use super::template::{TextTemplate, UnfilledHole};
+use super::toml::{required_template, templates};
 use super::writer::error;
 use crate::diagnostic::suggest;
 use crate::document::Table;

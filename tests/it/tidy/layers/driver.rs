@@ -1,8 +1,8 @@
-//! The layers inside `devices/src/driver`.
+//! The layers inside `devices/src/driver`, and inside its two largest modules.
 
 use super::Layers;
 
-pub(super) const LAYERS: Layers = Layers {
+pub(super) const DRIVER: Layers = Layers {
     folder: "devices/src/driver",
     layers: &[
         &[
@@ -37,4 +37,71 @@ pub(super) const LAYERS: Layers = Layers {
         &["registry"],
     ],
     exceptions: &[],
+};
+
+pub(super) const CLI: Layers = Layers {
+    folder: "devices/src/driver/cli",
+    layers: &[
+        &["found", "rewrite", "template"],
+        &["block_path"],
+        &["rules"],
+        &["cli"],
+        &[
+            "attribute_lines",
+            "config_instances",
+            "further_lines",
+            "line_text",
+            "named_lines",
+            "order",
+            "refresh",
+            "rows",
+            "whitespace",
+        ],
+        &[
+            "audit",
+            "compare",
+            "explain",
+            "identity",
+            "instances",
+            "outline",
+            "render",
+        ],
+        &[
+            "beginnings",
+            "effects",
+            "find",
+            "global_default",
+            "members",
+            "predict",
+            "problems",
+        ],
+        &["load", "not_understood", "predicted_rows"],
+        &["implementation"],
+    ],
+    exceptions: &[
+        ("rules.rs", "named_lines"),
+        ("rules.rs", "order"),
+        ("rules.rs", "rows"),
+    ],
+};
+
+pub(super) const REST: Layers = Layers {
+    folder: "devices/src/driver/rest",
+    layers: &[
+        &["codec", "element_path", "template"],
+        &["toml"],
+        &["definition"],
+        &["canonical", "field", "read_requests"],
+        &["lookups"],
+        &["objects"],
+        &["rest", "writer"],
+        &[
+            "document", "edit", "effects", "entries", "members", "order", "refresh",
+        ],
+        &["load", "read", "write"],
+        &["explain", "not_understood", "predict"],
+        &["implementation"],
+        &["audit"],
+    ],
+    exceptions: &[("definition.rs", "refresh")],
 };

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::positions::check_positions;
-use super::toml::{codec, remove_first, template, templates};
+use super::toml::{codec, remove_first, templates};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::{Item, Table};
 use crate::driver::cli::is_unset;
@@ -12,6 +12,7 @@ use crate::driver::cli::order::MoveRule;
 use crate::driver::cli::rules::{
     Cell, CliAttributeRule, CliLocation, EquivalentValue, Fallback, Misleading, NoForm, WriteOnly,
 };
+use crate::driver::cli::template::LineTemplate;
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
 use crate::driver::explanation::NotApplied;
@@ -69,15 +70,15 @@ pub(super) fn attribute(
         check_value_name(table, model, &value, span);
         let line = match item.as_str() {
             Some("") => None,
-            _ => match template(&item) {
+            _ => match LineTemplate::load(&item) {
                 Some(line) => Some(line),
                 None => continue,
             },
         };
         rule.set.insert(value, line);
     }
-    rule.more = table.get("more").and_then(|item| template(&item));
-    rule.less = table.get("less").and_then(|item| template(&item));
+    rule.more = table.get("more").and_then(|item| LineTemplate::load(&item));
+    rule.less = table.get("less").and_then(|item| LineTemplate::load(&item));
     rule.many = table.bool("many").unwrap_or(false);
     rule.default_on = table
         .get("default")
@@ -89,7 +90,7 @@ pub(super) fn attribute(
         Some(item) => match item.as_str() {
             Some("head") => NoForm::Head,
             Some("full") => NoForm::Full,
-            _ => template(&item).map_or(NoForm::Head, NoForm::Text),
+            _ => LineTemplate::load(&item).map_or(NoForm::Head, NoForm::Text),
         },
     };
     rule.identity = table.pattern("identity");
@@ -102,7 +103,7 @@ pub(super) fn attribute(
         });
     rule.skip = table.strings("skip").unwrap_or_default();
     rule.prompts = table.bool("prompts").unwrap_or(false);
-    rule.warn = table.get("warn").and_then(|item| template(&item));
+    rule.warn = table.get("warn").and_then(|item| LineTemplate::load(&item));
     let clears = table.strings("clears").unwrap_or_default();
     rule.clears = clears.into_iter().map(Name::from).collect();
     let with = table.strings("with").unwrap_or_default();
@@ -137,7 +138,7 @@ pub(super) fn attribute(
         check_value_name(table, model, &value, span);
         rule.adds.insert(value, templates(Some(item)));
     }
-    rule.left = table.get("left").and_then(|item| template(&item));
+    rule.left = table.get("left").and_then(|item| LineTemplate::load(&item));
     rule.at_most = table
         .integer("at_most")
         .and_then(|number| usize::try_from(number).ok());
@@ -153,7 +154,7 @@ pub(super) fn attribute(
         let table = item.table()?;
         let fallback = match table.get("line") {
             Some(line) => Fallback::Line {
-                line: template(&line)?,
+                line: LineTemplate::load(&line)?,
                 only: patterns(&table),
             },
             None => {
@@ -174,7 +175,9 @@ pub(super) fn attribute(
     let opaque = table.string("opaque");
     let delimiters = table.string("delimiters");
     let exists = table.get("exists").map(|item| templates(Some(item)));
-    let elsewhere = table.get("elsewhere").and_then(|item| template(&item));
+    let elsewhere = table
+        .get("elsewhere")
+        .and_then(|item| LineTemplate::load(&item));
     let number_of = table.string("number_of");
     let order = table.table("order").and_then(|table| order(&table));
     rule.location = match (column, opaque, exists, elsewhere) {
@@ -257,7 +260,11 @@ fn headers(text: &str) -> Vec<String> {
 
 /// The lines that move an instance.
 fn order(table: &Table<'_>) -> Option<MoveRule> {
-    let line = |key| table.required(key).and_then(|item| template(&item));
+    let line = |key| {
+        table
+            .required(key)
+            .and_then(|item| LineTemplate::load(&item))
+    };
     let (after, before) = (line("after"), line("before"));
     table.finish();
     Some(MoveRule {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::instance_keys::{TABLE, check_instance_keys};
 use super::named_lines::prefix;
-use super::toml::{block_path, codec, remove_first, template, templates};
+use super::toml::{block_path, codec, remove_first, templates};
 use crate::document::Table;
 use crate::driver::cli::block_path::BlockPath;
 use crate::driver::cli::named_lines::NamedLines;
 use crate::driver::cli::rows::RowRule;
 use crate::driver::cli::rules::{CliInstanceRule, InstanceKind, Reserved};
+use crate::driver::cli::template::LineTemplate;
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
 use crate::map::IndexMap;
@@ -31,7 +32,9 @@ pub(super) fn instance(
             .filter_map(|(name, _, item)| Some((name.clone(), item.string()?)));
         pairs.collect::<Vec<_>>()
     });
-    let enter = table.get("enter").and_then(|item| template(&item));
+    let enter = table
+        .get("enter")
+        .and_then(|item| LineTemplate::load(&item));
     let blocks = table.get("block").map(|item| item.one_or_more());
     let block: Vec<BlockPath> = blocks
         .into_iter()
@@ -172,12 +175,16 @@ pub(super) fn instance(
         mode: table.get("mode").and_then(block_path),
         create: templates(table.get("create")),
         remove: templates(remove.filter(|_| !is_permanent)),
-        remove_empty: table.get("remove_empty").and_then(|item| template(&item)),
+        remove_empty: table
+            .get("remove_empty")
+            .and_then(|item| LineTemplate::load(&item)),
         replace_first: remove_first(table),
         keep_unmanaged: table.bool("keep_unmanaged").unwrap_or(true),
         reserved,
         prompts: table.bool("prompts").unwrap_or(false),
-        warn_removal: table.get("warn_removal").and_then(|item| template(&item)),
+        warn_removal: table
+            .get("warn_removal")
+            .and_then(|item| LineTemplate::load(&item)),
         distinct: table.bool("distinct").unwrap_or(false),
         other_lines: templates(table.get("other_lines")),
     })

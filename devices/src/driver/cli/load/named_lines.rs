@@ -1,6 +1,5 @@
 //! Completes the lines of instances that have the names in each line.
 
-use super::toml::template;
 use crate::document::{Item, Table};
 use crate::driver::cli::named_lines::NamedLines;
 use crate::driver::cli::rules::{
@@ -13,7 +12,7 @@ use crate::value::Name;
 
 /// The common beginning of lines. It has a fixed number of words.
 pub(super) fn prefix(item: &Item<'_>) -> Option<NamedLines> {
-    let prefix = template(item)?;
+    let prefix = LineTemplate::load(item)?;
     let names = prefix.attributes();
     if let Some(name) = names.iter().find(|name| prefix.takes_rest(name)) {
         let message = format!("`{{{name}}}` of `prefix` takes the rest of the line: use one word");

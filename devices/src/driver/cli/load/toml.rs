@@ -10,17 +10,6 @@ use crate::driver::codec::Codec;
 use crate::driver::context::Context;
 use crate::model::load::word;
 
-pub(in crate::driver::cli) fn template(item: &Item<'_>) -> Option<LineTemplate> {
-    let text = item.string()?;
-    match LineTemplate::parse(&text) {
-        Ok(template) => Some(template),
-        Err(error) => {
-            item.error("template", error.to_string());
-            None
-        }
-    }
-}
-
 /// A path of blocks.
 pub(super) fn block_path(item: Item<'_>) -> Option<BlockPath> {
     let text = item.string()?;
@@ -35,7 +24,11 @@ pub(super) fn block_path(item: Item<'_>) -> Option<BlockPath> {
 
 pub(super) fn templates(item: Option<Item<'_>>) -> Vec<LineTemplate> {
     let items = item.map(|item| item.one_or_more());
-    items.iter().flatten().filter_map(template).collect()
+    items
+        .iter()
+        .flatten()
+        .filter_map(LineTemplate::load)
+        .collect()
 }
 
 pub(super) fn remove_first(table: &Table<'_>) -> bool {

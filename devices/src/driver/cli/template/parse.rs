@@ -4,9 +4,21 @@ use std::collections::BTreeSet;
 
 use super::part::{Address, Hole, HoleKind, Part, Piece, attributes_of, collect_literals};
 use super::{CAPTURE_MARK, LineTemplate};
+use crate::document::Item;
 use crate::driver::template_error::TemplateError;
 
 impl LineTemplate {
+    /// Reads a template of a definition.
+    pub(crate) fn load(item: &Item<'_>) -> Option<Self> {
+        match Self::parse(&item.string()?) {
+            Ok(template) => Some(template),
+            Err(error) => {
+                item.error("template", error.to_string());
+                None
+            }
+        }
+    }
+
     /// Parses a template.
     ///
     /// # Errors

@@ -3,7 +3,6 @@
 use crate::map::IndexMap;
 
 use super::attribute_keys::{self, LocationForm};
-use super::toml::{body, item_template, named, required_template};
 use crate::document::{Item, Table};
 use crate::driver::json_fields::{all_fields, fields, json_of};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
@@ -12,6 +11,7 @@ use crate::driver::rest::definition::{
     MemberPaths, MembersRule, OrderRule, RestAttributeRule, RestLocation, StateFields, UnsetRule,
     UploadRule,
 };
+use crate::driver::rest::toml::{body, item_template, named, required_template};
 use crate::model::TypeModel;
 use crate::model::load::value_spec::narrowed;
 use crate::model::load::{value_of, word};

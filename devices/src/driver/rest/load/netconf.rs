@@ -2,7 +2,6 @@
 
 use super::instance_keys::{self, ObjectForm};
 use super::read_key;
-use super::toml::body;
 use crate::document::{Item, Table};
 use crate::driver::json_fields::fields;
 use crate::driver::rest::definition::{
@@ -10,6 +9,7 @@ use crate::driver::rest::definition::{
     RestLocation, UnsetRule, UpdateRule,
 };
 use crate::driver::rest::template::TextTemplate;
+use crate::driver::rest::toml::body;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::model::load::word;

@@ -1,8 +1,8 @@
 //! Loads `remove` of `[instance]`: whether and how objects are removed.
 
-use super::toml::body;
 use crate::document::Table;
 use crate::driver::rest::template::BodyField;
+use crate::driver::rest::toml::body;
 use crate::read::field_path::FieldPath;
 
 /// How objects are removed.

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::Predictor;
-use crate::driver::rest::edit;
+use crate::driver::rest::element_path;
 use crate::operation::Method;
 use crate::read::rows::RowsRule;
 
@@ -18,7 +18,7 @@ impl Predictor<'_> {
     ) -> bool {
         let (method, path, _) = request;
         let depth = each.location().steps().len();
-        let Some((_, keys)) = edit::steps(path).into_iter().nth(depth - 1) else {
+        let Some((_, keys)) = element_path::steps(path).into_iter().nth(depth - 1) else {
             return false;
         };
         let elements = each.get_or_insert(answer);
