@@ -17,6 +17,7 @@ pub(crate) mod history;
 pub(crate) mod inventory;
 pub(crate) mod manifest;
 pub(crate) mod module_types;
+pub(crate) mod parallel;
 pub mod report;
 pub mod route;
 pub(crate) mod run_kind;

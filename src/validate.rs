@@ -20,13 +20,13 @@ mod settings_file;
 pub(crate) mod severities;
 pub(crate) mod target;
 
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::value::Attributes;
 
 use crate::catalog::{Catalog, LoadError};
 use crate::compat::Deviations;
+use crate::parallel;
 use crate::route::HostResourcePolicy;
 
 pub(crate) use drawing::draw;
@@ -74,10 +74,7 @@ pub fn check(context: &RuleContext<'_>) -> Vec<Diagnostic> {
 
 fn check_rules(context: &RuleContext<'_>) -> finding::RuleFindings {
     let findings: Vec<finding::RuleFindings> = if context.is_large() {
-        rule::RULES
-            .par_iter()
-            .map(|rule| rule.check(context))
-            .collect()
+        parallel::map(rule::RULES, |rule| rule.check(context))
     } else {
         rule::RULES.iter().map(|rule| rule.check(context)).collect()
     };

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
 use switchtender_devices::diagnostic::ManifestPosition;
 use switchtender_devices::value::Name;
 
@@ -31,7 +30,7 @@ pub(crate) struct CatalogNode {
     pub(crate) tags: Tags,
     meta: Option<Box<Metaparameters>>,
     /// In the order of [`Relation::ALL`], then as declared. The targets exist.
-    pub(crate) relations: SmallVec<[(Relation, NodeId); 2]>,
+    pub(crate) relations: Vec<(Relation, NodeId)>,
     /// `None` for stages, classes and instances of defined types.
     pub(crate) resource: Option<Arc<Resource>>,
     pub(crate) container: Option<NodeId>,
@@ -55,7 +54,7 @@ impl CatalogNode {
             position,
             tags: Tags::default(),
             meta: None,
-            relations: SmallVec::new(),
+            relations: Vec::new(),
             resource: None,
             container: None,
             is_default: false,

@@ -4,9 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use rayon::iter::{
-    IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _,
-};
 use switchtender_devices::change::Desired;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::{Driver, Problem, Registry};
@@ -23,6 +20,7 @@ use crate::catalog::{
     hides_value, locate_all,
 };
 use crate::compat::{Deviation, Deviations};
+use crate::parallel;
 use crate::route::{Destination, route};
 
 /// A resource with its model.
@@ -310,8 +308,8 @@ fn type_resources(
     if resources.len() < LARGE {
         resources.iter().zip(destinations).map(typed).collect()
     } else {
-        let pairs = resources.par_iter().zip(destinations.par_iter());
-        pairs.map(typed).collect()
+        let pairs: Vec<_> = resources.iter().zip(destinations).collect();
+        parallel::map(&pairs, |pair| typed(*pair))
     }
 }
 

@@ -14,7 +14,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, ValueEnum};
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use switchtender_devices::driver::Registry;
 use switchtender_devices::names::{Certname, PlatformName};
 
@@ -31,6 +30,7 @@ use crate::desired_state::{Removal, StateDirectory, Unmanaged};
 use crate::diagnostic::{Diagnostic, PathMapping, Severity, map_paths};
 use crate::inventory::{Device, Inventory, InventoryOptions};
 use crate::manifest::ManifestCompiler;
+use crate::parallel;
 use crate::route::HostResourcePolicy;
 use crate::validate::{
     CatalogTarget, Policy, RuleContext, TargetKind, TargetResolver, cross_catalog,
@@ -269,7 +269,7 @@ pub(crate) fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandE
         running: args.running.as_deref(),
         state_dir: args.state_dir.as_deref(),
     };
-    let mut checked = check_all(&targets, args.jobs, &inputs)?;
+    let mut checked = check_all(&targets, args.jobs, &inputs);
     let summaries: Vec<cross_catalog::CatalogSummary> = checked
         .iter_mut()
         .filter_map(|one| one.summary.take())
@@ -363,26 +363,16 @@ fn check_all(
     targets: &[CheckTarget<'_>],
     jobs: Option<u16>,
     inputs: &Inputs<'_>,
-) -> Result<Vec<CheckedFile>, CommandError> {
-    // 0: as many threads as processors.
-    let threads = rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs.map_or(0, usize::from))
-        .build()
-        .map_err(|error| {
-            CommandError::new("cannot start threads")
-                .with_source(error)
-                .exit(2)
-        })?;
-    Ok(threads.install(|| {
-        targets
-            .par_iter()
-            .map(|target| match target {
-                CheckTarget::File(path) => check_file(path, inputs),
-                CheckTarget::State(directory, device) => check_state(directory, device, inputs),
-                CheckTarget::Manifest(compiler, device) => check_manifest(compiler, device, inputs),
-            })
-            .collect()
-    }))
+) -> Vec<CheckedFile> {
+    let check = |target: &CheckTarget<'_>| match target {
+        CheckTarget::File(path) => check_file(path, inputs),
+        CheckTarget::State(directory, device) => check_state(directory, device, inputs),
+        CheckTarget::Manifest(compiler, device) => check_manifest(compiler, device, inputs),
+    };
+    match jobs {
+        Some(jobs) => parallel::with_threads(jobs.into(), || parallel::map(targets, check)),
+        None => parallel::map(targets, check),
+    }
 }
 
 fn check_file(path: &Path, inputs: &Inputs<'_>) -> CheckedFile {
