@@ -1,10 +1,10 @@
-//! What every request passes: headers for security, host name, sender, role, CSRF token, metrics.
+//! What every request passes: host name, sender, role, CSRF token, metrics.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
@@ -97,7 +97,7 @@ pub(super) fn has_own_origin(headers: &HeaderMap) -> bool {
     is_same_origin(value("origin"), value("sec-fetch-site"), value("host"))
 }
 
-/// The outermost layer: renders errors, adds headers and records metrics.
+/// Checks the host name, renders errors and records metrics.
 pub(super) async fn outermost(
     State(guard): State<Arc<Guard>>,
     request: Request,
@@ -123,34 +123,11 @@ pub(super) async fn outermost(
         .hint("add it to `server_names` in the `[web]` table")
         .into_response()
     };
-    let mut response = rendered(response, &form);
-    add_headers(response.headers_mut(), guard.is_secure);
+    let response = rendered(response, &form);
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     let took = clock::instant().duration_since(start);
     (guard.metrics).record(route, method.as_str(), response.status().as_u16(), took);
     response
-}
-
-fn add_headers(headers: &mut HeaderMap, is_secure: bool) {
-    const FIXED: [(HeaderName, &str); 5] = [
-        (
-            header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-             img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-        ),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (header::REFERRER_POLICY, "same-origin"),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
-    for (name, value) in FIXED {
-        let entry = headers.entry(name);
-        entry.or_insert(HeaderValue::from_static(value));
-    }
-    if is_secure {
-        let value = HeaderValue::from_static("max-age=31536000");
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
-    }
 }
 
 /// Adds the sender to the request.

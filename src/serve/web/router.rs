@@ -9,7 +9,7 @@ use axum::routing::get;
 
 use super::api::{self, ApiRoutes};
 use super::guard::{Guard, RequiredRole, identify, outermost, require};
-use super::request_body::{BODY_LIMIT, receive_body};
+use super::limits::{REQUEST_LIMIT, limited, with_headers};
 use super::state::WebState;
 use super::web_error::{WebError, plain_words};
 use super::{assets, login, metrics, page_actions, pages};
@@ -46,7 +46,8 @@ pub(super) fn router(state: WebState) -> Router {
     for (role, routes) in restricted {
         router = router.merge(requires(&guard, role, routes));
     }
-    router
+    let is_secure = guard.is_secure;
+    let router = router
         .with_state(state)
         .merge(assets::routes())
         .merge(api::document_route())
@@ -55,11 +56,12 @@ pub(super) fn router(state: WebState) -> Router {
         .method_not_allowed_fallback(|| async {
             let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
             WebError::new(status, "the page does not permit this method")
-        })
+        });
+    let router = limited(router, REQUEST_LIMIT)
         .layer(map_response(with_error_text))
         .layer(from_fn_with_state(Arc::clone(&guard), identify))
-        .layer(from_fn_with_state(BODY_LIMIT, receive_body))
-        .layer(from_fn_with_state(guard, outermost))
+        .layer(from_fn_with_state(guard, outermost));
+    with_headers(router, is_secure)
 }
 
 fn requires(guard: &Arc<Guard>, role: Role, routes: Router<WebState>) -> Router<WebState> {

@@ -26,8 +26,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for ObjectBody<T> {
             return Err(error.hint("send the header `Content-Type: application/json`"));
         }
         let bytes = Bytes::from_request(request, state).await;
-        let bytes =
-            bytes.map_err(|_| WebError::invalid("the body of the request is incomplete"))?;
+        let bytes = bytes.map_err(|rejection| {
+            WebError::new(rejection.status(), "the body of the request is incomplete")
+        })?;
         let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             let text = format!("the body is not valid JSON: line {line}, column {column}");

@@ -1,11 +1,8 @@
 //! Limits: slow bodies, event streams, health checks.
 
-use std::time::Duration;
-
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::middleware::from_fn_with_state;
 use axum::routing::post;
 use futures_util::StreamExt as _;
 use hyper::service::Service as _;
@@ -15,16 +12,12 @@ use serde_json::{Value, json};
 use super::harness::{TestOptions, TestServer, text};
 use crate::serve::access::Role;
 use crate::serve::web::WebSettings;
-use crate::serve::web::request_body::receive_body;
+use crate::serve::web::limits::{REQUEST_LIMIT, limited};
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn limit_of_the_time_for_a_body_refuses_a_slow_one() {
-    // What is there at once is received within no time.
-    let layer = from_fn_with_state(Duration::ZERO, receive_body);
-    let router = Router::new()
-        .route("/", post(|body: String| async move { body }))
-        .layer(layer);
-    let service = TowerToHyperService::new(router);
+    let router = Router::new().route("/", post(|body: String| async move { body }));
+    let service = TowerToHyperService::new(limited(router, REQUEST_LIMIT));
     let first = || futures_util::stream::iter([Ok::<_, std::io::Error>(Bytes::from("{"))]);
     let request = |body| Request::post("/").body(body).unwrap();
     let endless = Body::from_stream(first().chain(futures_util::stream::pending()));
