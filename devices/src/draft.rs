@@ -33,6 +33,9 @@ pub enum DraftError {
     /// No lines have common words.
     #[error("the lines of the sample have no common beginning")]
     NoPattern,
+    /// No draft of the lines passes its own tests.
+    #[error("the lines of the sample contradict each other")]
+    Contradiction,
     /// The lines have more or fewer names than instances of the type.
     #[error("the lines have {found} names, and instances of {type_name} have {needed}")]
     Names {
@@ -44,3 +47,6 @@ pub enum DraftError {
         needed: usize,
     },
 }
+
+#[cfg(test)]
+mod tests;

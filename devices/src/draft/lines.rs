@@ -62,6 +62,13 @@ pub(super) fn is_value(word: &str) -> bool {
     !is_keyword
 }
 
+/// Whether a line is a comment or only ends a block: `!`, `exit`, `exit-address-family`, `end-policy`.
+pub(super) fn ends_block(line: &str) -> bool {
+    const WORDS: [&str; 6] = ["end", "endif", "exit", "next", "quit", "return"];
+    let first = line.split('-').next().unwrap_or_default();
+    line.starts_with(['!', '#']) || !line.contains(' ') && WORDS.contains(&first)
+}
+
 /// A name of an attribute for words.
 pub(super) fn attribute_name(words: &[&str]) -> String {
     let mut name = String::new();

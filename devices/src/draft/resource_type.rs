@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::lines::{AttributeDraft, LineForm, attributes, header, is_value, options};
+use super::lines::{AttributeDraft, LineForm, attributes, ends_block, header, is_value, options};
 use super::toml_text::{block, quoted};
 use super::{Draft, DraftError};
 use crate::definitions::DefinitionFile;
+use crate::diagnostic::{Label, Severity};
 use crate::driver::{Driver, Facts, Platform, Registry};
 use crate::map::IndexMap;
 use crate::model::TypeModel;
@@ -44,7 +45,7 @@ pub fn draft_type(
 ) -> Result<Draft, DraftError> {
     let reads = Reads::from_iter([(CONFIG.to_owned(), sample.to_owned())]);
     let state = platform.parse(&reads).map_err(|_| DraftError::Empty)?;
-    let tree = state.tree(CONFIG).ok_or(DraftError::Empty)?;
+    let tree = &content(state.tree(CONFIG).ok_or(DraftError::Empty)?);
     if tree.nodes.is_empty() {
         return Err(DraftError::Empty);
     }
@@ -71,53 +72,154 @@ pub fn draft_type(
             inner.text
         ));
     }
-    let mut files = Vec::new();
     if let Some(existing) = existing {
         outline.assign(existing)?;
-        guesses.extend(outline.notes.iter().map(|note| format!("{path}: {note}")));
     } else {
-        let path = format!("models/{name}.toml");
         guesses.insert(
             0,
-            format!("{path}: names, values and `doc` of the attributes"),
+            format!("models/{name}.toml: names, values and `doc` of the attributes"),
         );
-        files.push(DefinitionFile::new(path, model(name, &outline)));
     }
-    let text = implementation(platform, name, &outline);
-    let untested = [files.as_slice(), &[DefinitionFile::new(&*path, &*text)]].concat();
-    let tests = tests(&[own, &untested].concat(), platform, name, sample);
-    files.push(DefinitionFile::new(path, text + &tests));
+    let lines = SampleLines {
+        own,
+        platform,
+        name,
+        has_model: existing.is_some(),
+        text: sample,
+    };
+    let files = loop {
+        match lines.tested_files(&outline) {
+            Ok(files) => break files,
+            Err(Contradiction { attribute }) => {
+                let left_out = outline.leave_out(attribute.as_deref());
+                let (words, draft) = left_out.ok_or(DraftError::Contradiction)?;
+                if existing.is_some() {
+                    outline.missing.push(draft.name);
+                }
+                let note = format!("the lines `{words} …`, which contradict others");
+                outline.notes.push(note);
+            }
+        }
+    };
+    guesses.extend(outline.notes.iter().map(|note| format!("{path}: {note}")));
     Ok(Draft { files, guesses })
 }
 
-/// A test that reads the sample, and one that sends nothing.
-fn tests(files: &[DefinitionFile], platform: &Platform, name: &str, sample: &str) -> String {
-    let read = || -> Option<Vec<String>> {
-        let registry = Registry::load(files).ok()?;
-        let platform = registry.platform(&platform.name)?;
-        let model = registry.model(name)?;
-        let reads = Reads::from_iter([(CONFIG.to_owned(), sample.to_owned())]);
+/// The lines without comments and without those that only end a block.
+fn content(tree: &Tree) -> Tree {
+    let nodes = tree.nodes.iter().filter(|node| !ends_block(&node.text));
+    let nodes = nodes.map(|node| Node {
+        children: content(&node.children),
+        ..node.clone()
+    });
+    Tree {
+        nodes: nodes.collect(),
+    }
+}
+
+/// The lines of a device, and the type that they are a sample of.
+struct SampleLines<'a> {
+    own: &'a [DefinitionFile],
+    platform: &'a Platform,
+    name: &'a str,
+    /// The type exists, so that no model is drafted.
+    has_model: bool,
+    text: &'a str,
+}
+
+/// A draft has an error or does not pass its tests, because of the lines of an attribute if one is known.
+struct Contradiction {
+    attribute: Option<String>,
+}
+
+impl SampleLines<'_> {
+    /// The files of a draft, which passes its tests: one reads the sample, and one sends nothing.
+    fn tested_files(&self, outline: &TypeOutline) -> Result<Vec<DefinitionFile>, Contradiction> {
+        let unknown = || Contradiction { attribute: None };
+        let mut files = Vec::new();
+        if !self.has_model {
+            let path = format!("models/{}.toml", self.name);
+            files.push(DefinitionFile::new(path, model(self.name, outline)));
+        }
+        let path = format!("{}/{}.toml", self.platform.name, self.name);
+        let text = implementation(self.platform, self.name, outline);
+        let untested = DefinitionFile::new(&*path, &*text);
+        let registry = self.load(&[files.as_slice(), &[untested]].concat())?;
+        let instances = self.instances(&registry).ok_or_else(unknown)?;
+        let tests = tests(self.text, &instances);
+        files.push(DefinitionFile::new(path, text + &tests));
+        let results = self.load(&files)?.test(Some(self.name));
+        let mut own = results.iter().filter(|result| result.own);
+        if own.any(|result| result.failure.is_some()) {
+            return Err(unknown());
+        }
+        Ok(files)
+    }
+
+    /// The definitions with those of the draft, if it has no error.
+    fn load(&self, files: &[DefinitionFile]) -> Result<Registry, Contradiction> {
+        let (registry, findings) = match Registry::load(&[self.own, files].concat()) {
+            Ok(registry) => {
+                let findings = registry.check();
+                (Some(registry), findings)
+            }
+            Err(findings) => (None, findings),
+        };
+        let is_drafted = |label: &Label| files.iter().any(|file| file.path == label.source.name);
+        let mut errors = findings.iter().filter(|finding| {
+            finding.severity == Severity::Error && finding.labels.iter().any(&is_drafted)
+        });
+        match (registry, errors.next()) {
+            (Some(registry), None) => Ok(registry),
+            (_, error) => {
+                let labels = error.into_iter().flat_map(|error| &error.labels);
+                let attribute = labels.into_iter().find_map(attribute_of);
+                Err(Contradiction { attribute })
+            }
+        }
+    }
+
+    /// The instances of the sample.
+    fn instances(&self, registry: &Registry) -> Option<Vec<String>> {
+        let platform = registry.platform(&self.platform.name)?;
+        let model = registry.model(self.name)?;
+        let reads = Reads::from_iter([(CONFIG.to_owned(), self.text.to_owned())]);
         let state = platform.parse(&reads).ok()?;
         let instances = Driver::new(platform, &Facts::default()).instances(model, &state);
         let instances = instances.ok()?.into_iter();
-        Some(
-            instances
-                .map(|found| inline_table(&found.attributes))
-                .collect(),
-        )
-    };
+        let tables = instances.map(|found| inline_table(&found.attributes));
+        Some(tables.collect())
+    }
+}
+
+/// The attribute in whose section a label is.
+fn attribute_of(label: &Label) -> Option<String> {
+    let text = &label.source.text;
+    let line_end = text[label.span.start..].find('\n');
+    let before = &text[..line_end.map_or(text.len(), |length| label.span.start + length)];
+    let (_, section) = before.rsplit_once("\n[")?;
+    let name = section.split_once(']')?.0.strip_prefix("attr.")?;
+    Some(name.to_owned())
+}
+
+impl TypeOutline {
+    /// Leaves an attribute out, the last one if it is not known. Returns it with the words of its lines.
+    fn leave_out(&mut self, attribute: Option<&str>) -> Option<(String, AttributeDraft)> {
+        let named = |name: &str| self.lines.iter().position(|(_, draft)| draft.name == name);
+        let index = attribute.and_then(named);
+        let index = index.or_else(|| self.lines.len().checked_sub(1))?;
+        Some(self.lines.remove(index))
+    }
+}
+
+/// A test that reads the sample, and one that sends nothing.
+fn tests(sample: &str, instances: &[String]) -> String {
     let supplied = block(sample);
-    let Some(instances) = read() else {
-        return format!(
-            "\n# CHECK: add tests with this sample\n# given.{CONFIG} = {}\n",
-            quoted(sample)
-        );
-    };
     let mut out = format!(
         "\n# CHECK: compare the values with the sample. Add tests of changes: `want` with `commands`.\n\
          [[test]]\nname = \"reads the sample\"\ngiven.{CONFIG} = {supplied}\nexpect = [\n"
     );
-    for instance in &instances {
+    for instance in instances {
         let _ = writeln!(out, "  {instance},");
     }
     out.push_str("]\n");
