@@ -1,8 +1,8 @@
 //! The record of a run, and its forms.
 //!
 //! [`RunRecord`] collects the events of a run and computes its result. Every reader renders it: [`page`] as HTML, the
-//! command line as text, `serve` as pages. [`puppet_report`] is Puppet's report, format 12, with extensions
-//! (`ARCHITECTURE.md`), in both directions; `last_run_summary.yaml` has the numbers
+//! command line as text, `serve` as pages. [`puppet_report`] is Puppet's report, format 12, with extensions,
+//! in both directions; `last_run_summary.yaml` has the numbers
 //! (`docs/reference/transaction.md`, section 17). This module does not write files.
 
 pub(crate) mod command_lines;

@@ -19,7 +19,7 @@ use switchtender_devices::names::DeviceName;
 use switchtender_devices::regular_file;
 
 use crate::catalog::{ResourceRef, rich_data};
-use crate::report::{ResourceUndo, RunRecord, UndoPlan};
+use crate::report::{ResourceUndo, RunRecord, UndoPlan, command_lines};
 use crate::store::identity::DeviceIdentity;
 use crate::store::{StoreError, file, write_file};
 use crate::transaction::{CommandRecord, Event, EventStatus, ResourceStatus, RunEvent};
@@ -275,7 +275,7 @@ impl std::fmt::Display for PlannedChange {
 
 impl std::fmt::Display for PlannedOperation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let lines: Vec<&str> = self.command.texts().map(String::as_str).collect();
+        let lines = command_lines::lines(std::slice::from_ref(&self.command));
         write!(f, "`{}`", lines.join("; "))
     }
 }
@@ -553,7 +553,7 @@ mod tests {
         assert_eq!(
             messages(&planned, &other),
             [
-                "A[1]: planned: `vlan 10; name a`; now: `vlan 10; name b`",
+                "A[1]: planned: `vlan 10;  name a`; now: `vlan 10;  name b`",
                 "B[2]: planned: `x`; now: no change",
                 "C[3]: planned: no change; now: `y`",
             ]

@@ -19,8 +19,8 @@ pub(super) fn observer(service: &Service, run: RunId) -> Observer {
                 Some(LiveEventKind::Log(Arc::clone(entry)))
             }
             DeviceEvent::Run(RunEvent::Resource(status) | RunEvent::Amended { status, .. }) => {
-                let is_shown = status.is_notable() && !status.is_default;
-                is_shown.then(|| LiveEventKind::Resource(Arc::clone(status)))
+                let is_included = status.is_notable() && !status.is_default;
+                is_included.then(|| LiveEventKind::Resource(Arc::clone(status)))
             }
             DeviceEvent::Run(_) => None,
         };

@@ -409,7 +409,8 @@ async fn undo_names_the_secrets_that_it_does_not_have() {
         .assert_code(0);
     let file = lab.path("change.plan").display().to_string();
     let printed = program::run(&["plan", "show", &file]);
-    printed.assert_contains(&format!("    cannot be undone: {reason}\n"));
+    printed.assert_contains("\n  cannot be undone:\n  Ntp_auth_key[42]\n");
+    printed.assert_contains(&format!("    not restored: {reason}\n"));
     let json = lab.run(&["plan", "--output", "json"]).await;
     let expected = json!([{"resource": "Ntp_auth_key[42]", "reasons": [reason]}]);
     assert_eq!(json.device("sw1")["cannot_be_undone"], expected);
