@@ -26,7 +26,7 @@ pub(crate) struct PuppetLog<'a> {
 }
 
 pub(super) fn serialize<S: Serializer>(
-    logs: &Cow<'_, [Arc<LogEntry>]>,
+    logs: &[Arc<LogEntry>],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(logs.iter().map(|entry| PuppetLog::from(&**entry)))

@@ -102,7 +102,7 @@ impl<'de> Deserialize<'de> for EventEntry<'_> {
 }
 
 pub(super) fn serialize<S: Serializer>(
-    statuses: &Cow<'_, [Arc<ResourceStatus>]>,
+    statuses: &[Arc<ResourceStatus>],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let statuses = statuses.iter();
