@@ -19,53 +19,83 @@ use crate::transaction::{EventStatus, LogEntry, LogKind, ResourceStatus, RunEven
 pub struct RunRecord {
     pub(crate) context: Context,
     pub(crate) kind: RunKind,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) configuration_version: Option<ConfigVersion>,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) environment: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) code_id: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) catalog_uuid: Option<String>,
     /// The evaluated resources, in the order of their evaluation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) resources: Vec<Arc<ResourceStatus>>,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) logs: Vec<Arc<LogEntry>>,
     pub(crate) counts: RunCounts,
     /// Seconds by category.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) times: BTreeMap<String, f64>,
     /// Text of the device that was not understood.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) not_understood: Vec<UnknownText>,
     /// The difference that the run made to the configuration, or would make. Empty: none is known.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) difference: String,
     /// Messages about changes that the difference does not show.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) without_difference: Vec<String>,
     /// What the device has after a protected run with changes.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) protection: Option<Verdict>,
     /// What cannot be undone, and the commands that undo the changes, where they are shown; for plans.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) undo: Option<UndoPlan>,
     /// The changes that were undone after a failure, last change first.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) undone: Vec<ResourceUndo>,
     /// All changes were undone after a failure, completely.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) is_undone: bool,
     /// Findings about the catalog.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) findings: Vec<FindingRecord>,
     /// `None`: unknown, because the run ended before they were read.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) facts: Option<BTreeMap<String, String>>,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) round_trips: u64,
     /// The run changed the configuration and did not save it: the policy of the device.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) not_saved: Option<SavePolicy>,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) completed: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) failed_to_generate: bool,
     /// The error that aborted the run.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) error: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) hint: Option<String>,
     /// The device was not changed for a reason that is no resource's.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) is_not_run: bool,
     /// The device could not be connected.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) is_unreachable: bool,
     /// The first failure after the transaction, or of its verification: a read, saving, files.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) failure: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) ended: Option<Timestamp>,
     /// The graph of the catalog as an SVG image, or why there is none. `None`: it was not requested.
     #[serde(skip)]
     pub(crate) graph: Option<Result<String, String>>,
+}
+
+/// Whether a field is left out of the stored form.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl RunRecord {

@@ -46,7 +46,7 @@ fn reader(path: &Path) -> Vec<String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let is_below = |directory: &str| path.components().any(|part| part.as_os_str() == directory);
     if is_below("undo") {
-        words(&["undo", "sw1"])
+        words(&["undo", &stem])
     } else if is_below("rollouts") {
         words(&["apply", "--resume", &stem])
     } else if path.ends_with("change.plan") {

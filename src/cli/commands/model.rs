@@ -52,10 +52,10 @@ struct ModelExportArgs {
 
 /// Import models from types of modules
 ///
-/// Runs a Ruby program with an installed Puppet or OpenVox. It loads the types, so that their code is executed, and
-/// prints what they declare. `switchtender model program` prints the program, for another host; its output is
-/// imported without Puppet. Writes the models to DIR/models and lists what cannot be imported. Other commands read
-/// them with `--definitions DIR`.
+/// Runs a Ruby program with an installed Puppet or OpenVox. It loads the types, so that their code
+/// is executed, and prints what they declare. `switchtender model program` prints the program, for
+/// another host; its output is imported without Puppet. Writes the models to DIR/models and lists
+/// what cannot be imported. Other commands read them with `--definitions DIR`.
 ///
 /// Examples:
 ///   switchtender model import --to definitions modules/

@@ -74,10 +74,7 @@ fn record_not_understood(run: &mut Running<'_>, device: &ActiveDevice) {
     for found in &mut all {
         found.text = run.events.mask.apply(&found.text);
         let type_name = &found.type_name;
-        let message = format!(
-            "{type_name}: not understood on the device: `{}`",
-            found.text
-        );
+        let message = format!("{type_name}: not understood on the device: `{found}`");
         run.events.run_log().log(Level::Info, message);
     }
     let message = match all.len() {

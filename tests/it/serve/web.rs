@@ -157,12 +157,12 @@ async fn secrets_are_masked_in_pages_api_metrics_store_and_log() {
         "--state-dir",
         "state",
         "--action",
-        "apply",
+        "login",
     ];
     let audit = process::run(&lab, &audit).await;
     audit.assert_code(0);
     audit.assert_contains("Identified by");
-    audit.assert_contains("sw1");
+    audit.assert_contains("alice");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -273,8 +273,8 @@ fn absolute(own: &[String], path: Vec<String>) -> Vec<String> {
     let supers = path.iter().filter(|one| *one == "super").count();
     let rest = path.into_iter();
     let rest = rest.skip_while(|one| matches!(one.as_str(), "self" | "super"));
-    let around = &own[..own.len().saturating_sub(supers)];
-    around.iter().cloned().chain(rest).collect()
+    let outer = &own[..own.len().saturating_sub(supers)];
+    outer.iter().cloned().chain(rest).collect()
 }
 
 /// The first name of a path below a module.

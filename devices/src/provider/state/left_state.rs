@@ -86,16 +86,16 @@ mod tests {
 
     #[test]
     fn changes_since_a_run_are_those_of_values_and_of_instances() {
-        let left = [("name", "ten"), ("secret", "digest of key")];
+        let left = [("name", "'ten'"), ("secret", "digest of 'key'")];
         let left = left.map(|(name, text)| (name.to_owned(), text.to_owned()));
-        let kept = LeftResource {
+        let same_resource = LeftResource {
             attributes: Some(left.into_iter().collect()),
             was_absent: true,
         };
         let state = LeftState {
             reads: Vec::new(),
             resources: [
-                ("kept".to_owned(), kept),
+                ("same".to_owned(), same_resource),
                 ("removed".to_owned(), LeftResource::default()),
             ]
             .into_iter()
@@ -105,13 +105,13 @@ mod tests {
         let same = attributes(&[("name", "ten"), ("secret", "key")]);
         let other = attributes(&[("name", "11"), ("secret", "key"), ("mtu", "9000")]);
         let cases: [(&str, Option<&Attributes>, &[&str]); 6] = [
-            ("kept", Some(&same), &[]),
+            ("same", Some(&same), &[]),
             (
-                "kept",
+                "same",
                 Some(&other),
                 &["name changed since the run", "mtu changed since the run"],
             ),
-            ("kept", None, &["it was removed since the run"]),
+            ("same", None, &["it was removed since the run"]),
             ("removed", None, &[]),
             ("removed", Some(&same), &["it was created since the run"]),
             ("unknown", Some(&same), &[]),
@@ -119,8 +119,8 @@ mod tests {
         for (reference, now, changes) in cases {
             assert_eq!(state.changes_since(reference, now, &|_| true), changes);
         }
-        let changes = state.changes_since("kept", Some(&other), &|name| name != "mtu");
+        let changes = state.changes_since("same", Some(&other), &|name| name != "mtu");
         assert_eq!(changes, ["name changed since the run"]);
-        assert!(state.was_absent("kept") && !state.was_absent("removed"));
+        assert!(state.was_absent("same") && !state.was_absent("removed"));
     }
 }

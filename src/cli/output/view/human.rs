@@ -181,8 +181,14 @@ impl Human {
         if entry.source != "Puppet" {
             text.add(format_args!("{}: ", entry.source));
         }
+        // In a run with changes, the change of a resource with `noop` is not coming.
+        let message = if self.kind.is_noop() {
+            entry.text()
+        } else {
+            &entry.message
+        };
         // A hash has several lines. Line ends in texts are escaped.
-        let mut lines = entry.text().lines();
+        let mut lines = message.lines();
         text.line(lines.next().unwrap_or_default());
         for line in lines {
             text.add(&prefix).add("  ").line(line);
