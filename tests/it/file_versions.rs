@@ -1,7 +1,7 @@
 //! Files of another version are refused with their name, their version and what to do, and they stay.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use test_support::catalog::{resource, sensitive, vlan};
@@ -84,7 +84,7 @@ async fn every_file_of_another_version_is_refused_and_stays() {
         fs::write(&path, text).unwrap();
         versioned.push(path);
     }
-    let names: Vec<String> = versioned.iter().map(kind).collect();
+    let names: Vec<String> = versioned.iter().map(|path| kind(path)).collect();
     let expected = [
         "change.plan",
         "facts.json",
@@ -98,7 +98,7 @@ async fn every_file_of_another_version_is_refused_and_stays() {
 }
 
 /// The name of a file, without that of a run.
-fn kind(path: &PathBuf) -> String {
+fn kind(path: &Path) -> String {
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
     let directory = name(path.parent().unwrap());
     match directory.as_str() {

@@ -77,6 +77,9 @@ pub enum ClientSettingsError {
     Client(#[source] reqwest::Error),
 }
 
+/// Sets a limit of a client.
+type SetLimit = fn(ClientBuilder, Duration) -> ClientBuilder;
+
 impl ClientSettings {
     /// A client with these settings.
     ///
@@ -97,10 +100,7 @@ impl ClientSettings {
             ClientRoute::ProxyOfEnvironment => builder,
             ClientRoute::Socket(path) => builder.no_proxy().unix_socket(path.as_path()),
         };
-        let limits: [(
-            Option<Duration>,
-            fn(ClientBuilder, Duration) -> ClientBuilder,
-        ); 4] = [
+        let limits: [(Option<Duration>, SetLimit); 4] = [
             (self.connect_timeout, ClientBuilder::connect_timeout),
             (self.read_timeout, ClientBuilder::read_timeout),
             (self.timeout, ClientBuilder::timeout),

@@ -160,7 +160,7 @@ fn read(args: &ModelImportArgs) -> Result<Vec<ImportedFile>, CommandError> {
     if !modules.is_empty() {
         let described = block_on(async {
             let described = module_types::describe(args.ruby.clone(), &modules).await;
-            described.map_err(|error| cannot_describe(error))
+            described.map_err(cannot_describe)
         })?;
         let imported = import(&described)
             .map_err(|error| CommandError::new("cannot import the types").with_source(error))?;
