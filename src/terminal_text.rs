@@ -3,9 +3,13 @@
 //! Everything that is added is escaped, so that text from a device, a server or a catalog contains no
 //! terminal sequence and no line end. Only the methods of [`TerminalText`] end lines and set colors.
 
+mod style;
+
 use std::fmt::{self, Display, Write as _};
 
 use switchtender_devices::printable::EscapingWriter;
+
+pub(crate) use style::Style;
 
 /// Lines of text with colors of this program.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
@@ -71,14 +75,14 @@ impl TerminalText {
         self
     }
 
-    /// Adds a part in a color: the parameters of an SGR sequence, such as `1;31`.
-    pub(crate) fn paint(&mut self, color: &'static str, part: impl Display) -> &mut Self {
+    /// Adds a part in a style.
+    pub(crate) fn paint(&mut self, style: Style, part: impl Display) -> &mut Self {
         if self.colors {
-            let _ = write!(self.text, "\x1b[{color}m");
+            self.text.push_str(style.begin());
         }
         self.add(part);
         if self.colors {
-            self.text.push_str("\x1b[0m");
+            self.text.push_str(Style::END);
         }
         self
     }
@@ -206,7 +210,7 @@ mod tests {
     #[test]
     fn line_escapes_line_ends_of_messages() {
         let mut text = TerminalText::with_colors(true);
-        text.add("sw1: ").paint("1;31", "Error");
+        text.add("sw1: ").paint(Style::BoldRed, "Error");
         text.line(": x\nsw2: Notice: done\u{1b}[2J");
         assert_eq!(
             text.as_str(),
@@ -233,7 +237,7 @@ mod tests {
     #[test]
     fn wrapped_lines_break_at_blanks_and_are_indented() {
         let mut text = TerminalText::with_colors(true);
-        text.add("sw1: ").paint("1;31", "Error");
+        text.add("sw1: ").paint(Style::BoldRed, "Error");
         text.line(": the device refused the login of admin");
         text.line("    > switchport trunk allowed vlan 1,2,3,4,5");
         text.line("3 | a line of a file that is longer than others");
@@ -256,7 +260,7 @@ mod tests {
             let latin: String = bytes.iter().map(|byte| char::from(*byte)).collect();
             for part in [part, latin] {
                 let mut text = TerminalText::with_colors(true);
-                text.add(&part).paint("1;31", &part).line(&part);
+                text.add(&part).paint(Style::BoldRed, &part).line(&part);
                 prop_assert_eq!(text.as_str().matches('\n').count(), 1);
                 text.block(&part, &part);
                 prop_assert!(without_own_control(text.as_str()).chars().all(is_printable));

@@ -15,7 +15,7 @@ use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Diagnostic, Severity, limit};
 use crate::error_chain::chain;
 use crate::fleet::runner::panic_message;
-use crate::terminal_text::TerminalText;
+use crate::terminal_text::{Style, TerminalText};
 
 /// The exit code of a command without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,14 +100,15 @@ impl CommandError {
         if self.message.is_empty() {
             return text;
         }
-        text.paint("1;31", "error")
+        text.paint(Style::BoldRed, "error")
             .add(format_args!(": {}", self.message));
         if let Some(source) = &self.source {
             text.add(format_args!(": {}", chain(source.as_ref())));
         }
         text.end_line();
         if let Some(hint) = &self.hint {
-            text.paint("1;36", "hint").line(format_args!(": {hint}"));
+            text.paint(Style::BoldCyan, "hint")
+                .line(format_args!(": {hint}"));
         }
         text
     }

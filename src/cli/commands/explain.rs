@@ -5,11 +5,9 @@ mod topic;
 use crate::cli::exit::{CommandError, Exit, print};
 use crate::cli::options::global::Global;
 use crate::diagnostic::{severity_word, suggest};
-use crate::terminal_text::TerminalText;
+use crate::terminal_text::{Style, TerminalText};
 use crate::validate::rule::{RULES, Rule};
 use topic::Topic;
-
-const BOLD: &str = "1";
 
 /// Explain a finding, status, exit code or message, or list all
 ///
@@ -80,13 +78,13 @@ fn list(text: &mut TerminalText) {
     let width = names.map(str::len).max().unwrap_or(0);
     for rule in RULES {
         let severity = severity_word(rule.severity);
-        text.paint(BOLD, format_args!("{:width$}", rule.code))
+        text.paint(Style::Bold, format_args!("{:width$}", rule.code))
             .line(format_args!("  {severity:7}  {}", rule.summary));
     }
     for (heading, topics) in topic::GROUPS {
         text.end_line().line(format_args!("{heading}:"));
         for topic in topics {
-            text.paint(BOLD, format_args!("{:width$}", topic.name))
+            text.paint(Style::Bold, format_args!("{:width$}", topic.name))
                 .line(format_args!("  {}", topic.summary));
         }
     }
@@ -94,20 +92,20 @@ fn list(text: &mut TerminalText) {
 
 fn add_rule(text: &mut TerminalText, rule: &Rule) {
     let severity = severity_word(rule.severity);
-    text.paint(BOLD, rule.code)
+    text.paint(Style::Bold, rule.code)
         .line(format_args!(" ({severity}): {}", rule.summary))
         .end_line()
         .block("", rule.explanation);
     if !rule.bad.is_empty() {
         for (title, example) in [("Wrong:", rule.bad), ("Right:", rule.good)] {
-            text.end_line().paint(BOLD, title).end_line();
+            text.end_line().paint(Style::Bold, title).end_line();
             text.block("    ", &Rule::render_example(example));
         }
     }
 }
 
 fn add_topic(text: &mut TerminalText, topic: &Topic) {
-    text.paint(BOLD, topic.name)
+    text.paint(Style::Bold, topic.name)
         .line(format_args!(": {}", topic.summary))
         .end_line()
         .block("", topic.explanation);

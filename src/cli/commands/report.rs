@@ -24,7 +24,7 @@ use crate::inventory::{Inventory, InventoryOptions, range};
 use crate::report::page::{self, Page, PageDevice};
 use crate::report::{RunRecord, RunStatus};
 use crate::store::{Store, StoredDevice, directory_name};
-use crate::terminal_text::TerminalText;
+use crate::terminal_text::{Style, TerminalText};
 
 /// The columns of the overview.
 pub(crate) const COLUMNS: [&str; 6] = ["Device", "Status", "Time", "Changed", "Failed", "Skipped"];
@@ -364,20 +364,16 @@ fn row(name: &str, report: &RunRecord) -> Vec<String> {
 }
 
 pub(super) fn render(report: &RunRecord, colors: bool) -> TerminalText {
-    const BOLD: &str = "1";
-    const RED: &str = "31";
     let mut text = TerminalText::with_colors(colors);
-    text.paint(BOLD, &report.context.host).line(format_args!(
-        ": {}, {}",
-        report.status(),
-        report.start()
-    ));
+    text.paint(Style::Bold, &report.context.host)
+        .line(format_args!(": {}, {}", report.status(), report.start()));
     let is_noop = report.is_without_changes();
     if is_noop {
         text.line("no changes were made (noop)");
     }
     if !report.completed {
-        text.paint(RED, "the run did not complete").end_line();
+        text.paint(Style::Red, "the run did not complete")
+            .end_line();
     }
     for status in report.managed().filter(|status| status.is_notable()) {
         let position = resource_text::position(status);

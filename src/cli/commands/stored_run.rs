@@ -8,10 +8,7 @@ use crate::cli::output::view::difference::difference;
 use crate::cli::output::view::resource_text;
 use crate::history::RunId;
 use crate::history::runs::{RunDetail, RunDetailJson};
-use crate::terminal_text::TerminalText;
-
-const BOLD: &str = "1";
-const RED: &str = "31";
+use crate::terminal_text::{Style, TerminalText};
 
 /// Prints a run.
 ///
@@ -39,7 +36,7 @@ pub(crate) fn show(
 pub(super) fn render(detail: &RunDetail, colors: bool) -> TerminalText {
     let run = &detail.run;
     let mut text = TerminalText::with_colors(colors);
-    text.paint(BOLD, &run.device).line(format_args!(
+    text.paint(Style::Bold, &run.device).line(format_args!(
         ": {} ({}), run {}, {}",
         run.status,
         run.kind,
@@ -47,7 +44,8 @@ pub(super) fn render(detail: &RunDetail, colors: bool) -> TerminalText {
         seconds(run.started.unwrap_or(run.queued))
     ));
     if let Some(error) = &run.error {
-        text.paint(RED, format_args!("  error: {error}")).end_line();
+        text.paint(Style::Red, format_args!("  error: {error}"))
+            .end_line();
     }
     if let Some(hint) = &run.hint {
         text.line(format_args!("  hint: {hint}"));

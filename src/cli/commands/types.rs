@@ -13,9 +13,7 @@ use crate::cli::options::definitions;
 use crate::cli::options::global::Global;
 use crate::cli::options::unknown_name::{unknown_platform, unknown_type};
 use crate::cli::output::view::wrapped_text;
-use crate::terminal_text::TerminalText;
-
-const BOLD: &str = "1";
+use crate::terminal_text::{Style, TerminalText};
 
 /// Describe a resource type, list all, or search for types
 ///
@@ -104,7 +102,7 @@ fn list(models: &[&TypeModel], registry: &Registry, text: &mut TerminalText) {
         let platforms = registry.platforms();
         let platforms = platforms.filter(|platform| platform.has_type(&model.name));
         let platforms: Vec<_> = platforms.map(|platform| platform.name.as_str()).collect();
-        text.paint(BOLD, &model.name)
+        text.paint(Style::Bold, &model.name)
             .line(format_args!("  ({})", platforms.join(", ")));
         let doc = model.doc.lines().next().unwrap_or_default();
         for line in wrapped_text("  ", "  ", doc) {
@@ -151,7 +149,7 @@ fn add(parts: &[Part], text: &mut TerminalText) {
         }
         match part {
             Part::Heading(_, heading) => {
-                text.paint(BOLD, heading).end_line();
+                text.paint(Style::Bold, heading).end_line();
             }
             Part::Paragraph(paragraph) => add_wrapped(text, "", "", paragraph),
             Part::Items(items) => {

@@ -17,7 +17,7 @@ use crate::cli::output::view::{DeviceFailure, DeviceSummary, FinishedDevice, Vie
 use crate::clock::{self, puppet_time};
 use crate::fleet::device_run::DeviceEvent;
 use crate::syslog::{self, Facility, Syslog};
-use crate::terminal_text::TerminalText;
+use crate::terminal_text::{Style, TerminalText};
 use crate::transaction::{LogEntry, LogKind, RunEvent};
 
 /// All destinations of one process: the view of `device`.
@@ -165,9 +165,9 @@ impl LogDestination {
         match self {
             Self::Console { colored } => {
                 let color = match entry.level {
-                    level if level >= Level::Err => "1;31",
-                    Level::Warning => "1;33",
-                    _ => "32",
+                    level if level >= Level::Err => Style::BoldRed,
+                    Level::Warning => Style::BoldYellow,
+                    _ => Style::Green,
                 };
                 let mut line = TerminalText::with_colors(*colored);
                 line.paint(color, name(entry.level))

@@ -1,11 +1,7 @@
 //! The difference to the configuration of a device, as text.
 
 use crate::report::difference::DiffLineKind;
-use crate::terminal_text::TerminalText;
-
-const RED: &str = "31";
-const GREEN: &str = "32";
-const CYAN: &str = "36";
+use crate::terminal_text::{Style, TerminalText};
 
 /// A unified diff under a heading; nothing without a difference.
 pub(crate) fn difference(heading: &str, diff: &str, colored: bool) -> TerminalText {
@@ -16,9 +12,9 @@ pub(crate) fn difference(heading: &str, diff: &str, colored: bool) -> TerminalTe
     for line in diff.lines() {
         text.add("  ");
         match DiffLineKind::of(line) {
-            DiffLineKind::Added => text.paint(GREEN, line),
-            DiffLineKind::Removed => text.paint(RED, line),
-            DiffLineKind::Hunk => text.paint(CYAN, line),
+            DiffLineKind::Added => text.paint(Style::Green, line),
+            DiffLineKind::Removed => text.paint(Style::Red, line),
+            DiffLineKind::Hunk => text.paint(Style::Cyan, line),
             DiffLineKind::Same => text.add(line),
         };
         text.end_line();

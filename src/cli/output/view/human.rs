@@ -30,7 +30,7 @@ use crate::fleet::rollout::check::CheckEnd;
 use crate::fleet::run_request::RunRequest;
 use crate::inventory::{Inventory, range};
 use crate::run_kind::RunKind;
-use crate::terminal_text::TerminalText;
+use crate::terminal_text::{Style, TerminalText};
 use crate::transaction::{CommandOutcome, CommandRecord, LogEntry, LogKind, RunEvent};
 
 /// Maximum number of findings of one code about one device.
@@ -442,11 +442,11 @@ impl Human {
             return TerminalText::new();
         }
         text.add(format_args!("{}: ", finished.device))
-            .paint("1;31", "Error")
+            .paint(Style::BoldRed, "Error")
             .line(format_args!(": {why}"));
         if let Some(hint) = hint {
             text.add(format_args!("{}: ", finished.device))
-                .paint("1;36", "Hint")
+                .paint(Style::BoldCyan, "Hint")
                 .line(format_args!(": {hint}"));
         }
         if self.kind == RunKind::Plan || self.is_grouped {
@@ -513,7 +513,7 @@ impl Human {
                 .flat_map(|answer| answer.lines())
             {
                 text.add(format_args!("{prefix}  "))
-                    .paint("31", line)
+                    .paint(Style::Red, line)
                     .end_line();
             }
         }
@@ -536,15 +536,15 @@ fn plan(kind: RunKind, finished: &FinishedDevice, colored: bool) -> Option<PlanT
 }
 
 /// Puppet's name of a level on the console, and its color. Notices are green, as additions in a plan.
-fn word(level: Level) -> (&'static str, &'static str) {
+fn word(level: Level) -> (&'static str, Style) {
     match level {
-        Level::Debug => ("Debug", "36"),
-        Level::Info => ("Info", "32"),
-        Level::Notice => ("Notice", "1;32"),
-        Level::Warning => ("Warning", "33"),
-        Level::Err => ("Error", "1;31"),
-        Level::Alert => ("Alert", "1;31"),
-        Level::Emerg => ("Emergency", "1;31"),
-        Level::Crit => ("Critical", "1;31"),
+        Level::Debug => ("Debug", Style::Cyan),
+        Level::Info => ("Info", Style::Green),
+        Level::Notice => ("Notice", Style::BoldGreen),
+        Level::Warning => ("Warning", Style::Yellow),
+        Level::Err => ("Error", Style::BoldRed),
+        Level::Alert => ("Alert", Style::BoldRed),
+        Level::Emerg => ("Emergency", Style::BoldRed),
+        Level::Crit => ("Critical", Style::BoldRed),
     }
 }

@@ -3,9 +3,7 @@
 use super::difference::difference;
 use super::resource_text;
 use crate::report::{RunRecord, UndoPlan};
-use crate::terminal_text::TerminalText;
-
-const BOLD: &str = "1";
+use crate::terminal_text::{Style, TerminalText};
 
 /// The plan of a device, without its name.
 pub(crate) struct PlanText {
@@ -38,7 +36,7 @@ fn changes(record: &RunRecord, colored: bool) -> TerminalText {
     for status in record.resources.iter().filter(|status| status.is_pending()) {
         planned = true;
         text.add("  ")
-            .paint(BOLD, &status.reference)
+            .paint(Style::Bold, &status.reference)
             .line(resource_text::position(status));
         resource_text::add_parts(&mut text, status);
         for note in record.notes_on(&status.reference) {
@@ -78,7 +76,7 @@ pub(crate) fn add_undo(text: &mut TerminalText, planned: &UndoPlan) {
         text.end_line().line(heading);
     }
     for undo in &planned.resources {
-        text.add("  ").paint(BOLD, &undo.resource).end_line();
+        text.add("  ").paint(Style::Bold, &undo.resource).end_line();
         for line in &undo.operations {
             text.line(format_args!("    > {line}"));
         }

@@ -1,11 +1,8 @@
 //! A resource of a run as text: in plans, reports, stored runs and stored plans.
 
 use crate::report::{RunRecord, command_lines};
-use crate::terminal_text::TerminalText;
+use crate::terminal_text::{Style, TerminalText};
 use crate::transaction::{CommandRecord, EventStatus, ResourceStatus};
-
-const RED: &str = "31";
-const YELLOW: &str = "33";
 
 /// The position of a resource, behind its name.
 pub(crate) fn position(status: &ResourceStatus) -> String {
@@ -21,7 +18,7 @@ pub(crate) fn add_parts(text: &mut TerminalText, status: &ResourceStatus) {
     for event in status.changes() {
         let message = event.text().unwrap_or_else(|| event.name.clone());
         if event.status == EventStatus::Failure {
-            text.paint(RED, format_args!("    failed: {message}"))
+            text.paint(Style::Red, format_args!("    failed: {message}"))
                 .end_line();
         } else {
             // A hash has several lines. Line ends in texts are escaped.
@@ -68,7 +65,7 @@ fn add_commands(text: &mut TerminalText, commands: &[CommandRecord]) {
         .filter_map(|command| command.warning.as_ref())
     {
         text.add("    ")
-            .paint(YELLOW, "warning")
+            .paint(Style::Yellow, "warning")
             .line(format_args!(": {warning}"));
     }
 }

@@ -1,16 +1,16 @@
 //! Columns of text for the summary at the end.
 
-use crate::terminal_text::TerminalText;
+use crate::terminal_text::{Style, TerminalText};
 
 /// The column whose values have colors.
 const STATUS: &str = "Status";
 
 /// The color of a status: green without failures, yellow for changes that were not made, red for failures.
-pub(super) fn color(status: &str) -> &'static str {
+pub(super) fn color(status: &str) -> Style {
     match status {
-        "unchanged" | "changed" => "32",
-        "pending" => "33",
-        _ => "31",
+        "unchanged" | "changed" => Style::Green,
+        "pending" => Style::Yellow,
+        _ => Style::Red,
     }
 }
 
