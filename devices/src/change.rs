@@ -53,9 +53,18 @@ pub struct Instance {
     pub notes: Vec<String>,
     /// The text that the device shows for attributes that it has in another form only, as secrets.
     pub hashed: Attributes,
+    /// What the device has and does not use, because its configuration marks it as inactive: names of
+    /// attributes, which then have no value, and `ensure` for the instance as a whole, whose attributes
+    /// are those that it would have. It is neither present nor absent: a declared one differs.
+    pub inactive: Vec<Name>,
 }
 
 impl Instance {
+    /// Whether the device has an attribute, or with `ensure` the instance, and does not use it.
+    pub fn is_inactive(&self, name: &str) -> bool {
+        self.inactive.iter().any(|inactive| *inactive == *name)
+    }
+
     /// All attributes. Values of sensitive ones are marked as such.
     pub(crate) fn with_secrets_marked(&self, model: &TypeModel) -> Attributes {
         let marked = self.attributes.iter().map(|(name, value)| {

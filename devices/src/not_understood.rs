@@ -1,4 +1,5 @@
-//! Lines, rows and objects of a device that a type recognizes and cannot read completely.
+//! Lines, rows and objects of a device that a type recognizes and cannot read completely, and those
+//! that the device has and does not use.
 //!
 //! A text is *not understood* if it matches the literal words of a definition up to the first
 //! placeholder, but not the rest. Other lines of a block and fields that no attribute reads are
@@ -55,12 +56,31 @@ pub(crate) enum Extent {
     Element,
     /// Changes of a list that remove these elements, which share the text.
     Removed { list: Name, elements: Vec<Value> },
+    /// None: the device has the text and does not use it. A change that needs it activates or removes it.
+    Inactive,
     /// None, not even a removal: a default for instances, or words that are repeated when the line is
     /// sent again.
     Nothing,
 }
 
 impl NotUnderstood {
+    /// A part of an instance, or a whole one, that the configuration marks as inactive.
+    pub fn inactive(
+        type_name: TypeName,
+        attribute: Option<Name>,
+        names: Attributes,
+        (path, text): (Vec<String>, &str),
+    ) -> Self {
+        Self {
+            type_name,
+            attribute,
+            path,
+            text: format!("inactive: {text}"),
+            instance: InstanceNames::Named(names),
+            extent: Extent::Inactive,
+        }
+    }
+
     /// Whether the text is that of an instance, or of a line or field of it.
     pub fn is_of(&self, instance: &Instance) -> bool {
         match &self.instance {
@@ -128,7 +148,9 @@ impl NotUnderstood {
             Extent::Instance | Extent::Line => {
                 self.attribute.is_none() && !current.attributes.contains_key(name)
             }
-            Extent::Member { .. } | Extent::Removed { .. } | Extent::Nothing => false,
+            Extent::Member { .. } | Extent::Removed { .. } | Extent::Inactive | Extent::Nothing => {
+                false
+            }
         };
         let mut properties = desired.model.properties();
         let hidden = properties.find(|model| {
@@ -177,7 +199,9 @@ impl NotUnderstood {
         };
         is_instance
             && match (&self.extent, change.kind) {
-                (Extent::Nothing, _) | (Extent::Line, ChangeKind::Remove) => false,
+                (Extent::Nothing | Extent::Inactive, _) | (Extent::Line, ChangeKind::Remove) => {
+                    false
+                }
                 (Extent::Instance | Extent::Line, _) | (_, ChangeKind::Remove) => true,
                 (Extent::Attributes(names), _) => has_attribute(names),
                 (Extent::Removed { list, elements }, _) => removes(list, elements),

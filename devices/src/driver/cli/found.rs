@@ -51,7 +51,7 @@ impl FoundInstance {
             defaults: self.defaults,
             not_understood,
             notes: self.notes,
-            hashed: Attributes::default(),
+            ..Instance::default()
         }
     }
 }
