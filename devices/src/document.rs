@@ -7,6 +7,7 @@
 
 mod findings;
 mod item;
+mod placeholders;
 mod shape;
 
 use std::cell::RefCell;

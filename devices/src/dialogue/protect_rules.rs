@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::candidate_rules::ConfirmRules;
 use super::command::ExpectedAnswer;
-use crate::document::Table;
+use crate::document::{Item, Table};
 use crate::pattern::Pattern;
 
 /// How a device reverts the changes of a protected run.
@@ -125,8 +125,9 @@ impl ProtectRules {
         let limit = minutes(table, "minutes");
         let number = limit.map_or(0, |limit| limit.as_secs() / 60);
         let with_time = |line: String| line.replace("{minutes}", &number.to_string());
-        let begin = table.required_string("begin").map(with_time);
-        let extend = table.string("extend").map(with_time);
+        let timed = |item: Item<'_>| item.string_with(&["minutes"]).map(with_time);
+        let begin = table.required("begin").and_then(timed);
+        let extend = table.get("extend").and_then(timed);
         let keep = table.required_string("keep");
         let revert = if is_reload {
             Some(Vec::new())

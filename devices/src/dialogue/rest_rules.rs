@@ -130,8 +130,8 @@ pub(crate) struct TokenRules {
 pub(crate) struct TokenLogin {
     /// Path of the login.
     pub(crate) path: String,
-    /// Body of the login, with the placeholders `{user}`, `{password}` and `{login_provider}`.
-    pub(crate) body: Vec<(String, String)>,
+    /// Fields of the body of the login: texts, or one of [`LOGIN_PLACEHOLDERS`].
+    pub(crate) body: Vec<(FieldPath, String)>,
     /// The login also has an Authorization header with user and password.
     pub(crate) with_basic: bool,
     /// The body is an HTML form instead of JSON.
@@ -159,7 +159,9 @@ impl RestRules {
         let upload_type = upload
             .as_ref()
             .and_then(|table| table.string("content_type"));
-        let upload_headers = upload.as_ref().map(|table| texts(table, "headers"));
+        let upload_headers = upload
+            .as_ref()
+            .map(|table| texts(table, "headers", &["size", "last"]));
         if let Some(table) = &upload {
             table.finish();
         }
@@ -180,7 +182,7 @@ impl RestRules {
             content_type: connection
                 .string("content_type")
                 .unwrap_or_else(|| "application/json".to_owned()),
-            query: texts(&connection, "query"),
+            query: texts(&connection, "query", &[]),
             busy_status: statuses(connection.get("busy_status")).unwrap_or_else(|| vec![503]),
             busy: connection.patterns("busy"),
             secrets: SecretText::new(root.patterns("secrets")),
@@ -223,7 +225,7 @@ fn headers(connection: &Table<'_>) -> Vec<(String, String)> {
     let accept = connection.string("accept");
     let accept = accept.map(|media_type| ("Accept".to_owned(), media_type));
     let mut headers: Vec<_> = accept.into_iter().collect();
-    headers.extend(texts(connection, "headers"));
+    headers.extend(texts(connection, "headers", &[]));
     let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     let is_text = |c: char| c.is_ascii_graphic() || c == ' ';
     for (name, value) in &headers {
@@ -236,12 +238,12 @@ fn headers(connection: &Table<'_>) -> Vec<(String, String)> {
     headers
 }
 
-/// The texts of a table, by name.
-fn texts(table: &Table<'_>, key: &str) -> Vec<(String, String)> {
+/// The texts of a table, by name, with these placeholders.
+fn texts(table: &Table<'_>, key: &str, placeholders: &[&str]) -> Vec<(String, String)> {
     let entries = table.table(key);
     let entries = entries.iter().flat_map(Table::entries);
     entries
-        .filter_map(|(name, _, item)| Some((name, item.string()?)))
+        .filter_map(|(name, _, item)| Some((name, item.string_with(placeholders)?)))
         .collect()
 }
 
@@ -289,7 +291,7 @@ fn token_carrier(table: &Table<'_>) -> Option<TokenCarrier> {
     let prefix = match &value {
         None => String::new(),
         Some(item) => {
-            let text = item.string()?;
+            let text = item.string_with(&["token"])?;
             let prefix = text.strip_suffix("{token}").map(str::to_owned);
             if prefix.is_none() {
                 item.error("token", "`value` must end with `{token}`");
@@ -345,16 +347,39 @@ fn token_login(
         .and_then(|item| word(&item, &verbs));
     Some(TokenLogin {
         path,
-        body: texts(table, "body"),
+        body: login_fields(table),
         with_basic: table.bool("with_basic").unwrap_or(false),
         login_provider: table.string("login_provider").unwrap_or_default(),
         unsupported_status: statuses(table.get("unknown_status")).unwrap_or_else(|| vec![404]),
         is_form: table.bool("form").unwrap_or(false),
         token,
         csrf,
-        logout: table.string("logout"),
+        logout: table
+            .get("logout")
+            .and_then(|item| item.string_with(&["token"])),
         logout_method: verb.unwrap_or(Method::Delete),
     })
+}
+
+/// The placeholders of a login. Each is the whole text of a field.
+const LOGIN_PLACEHOLDERS: [&str; 3] = ["user", "password", "login_provider"];
+
+fn login_fields(table: &Table<'_>) -> Vec<(FieldPath, String)> {
+    let body = table.table("body");
+    let Some(body) = body else {
+        return Vec::new();
+    };
+    let fields = body.entries().into_iter();
+    let fields = fields.filter_map(|(name, span, item)| {
+        let is_placeholder = |word: &&str| item.as_str() == Some(&format!("{{{word}}}"));
+        let text = if LOGIN_PLACEHOLDERS.iter().any(|word| is_placeholder(&word)) {
+            item.string_with(&LOGIN_PLACEHOLDERS)
+        } else {
+            item.string()
+        };
+        Some((FieldPath::read_key(&body, &name, &span)?, text?))
+    });
+    fields.collect()
 }
 
 fn save(table: &Table<'_>) -> Option<Request> {

@@ -1,6 +1,7 @@
 //! The errors of one file, and the ranges of its values that can be secrets.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,6 +15,8 @@ pub struct Findings {
     pub source: Arc<Source>,
     list: RefCell<Vec<Diagnostic>>,
     hidden: RefCell<Vec<Range<usize>>>,
+    /// Where the texts are whose placeholders a loader fills.
+    filled: RefCell<BTreeSet<usize>>,
     shape: Option<ValueShape>,
 }
 
@@ -24,6 +27,7 @@ impl Findings {
             source: Arc::clone(source),
             list: RefCell::default(),
             hidden: RefCell::default(),
+            filled: RefCell::default(),
             shape: None,
         }
     }
@@ -85,6 +89,16 @@ impl Findings {
     /// of [`Findings::hide`]. Files with secrets redact them in excerpts.
     pub fn hidden(&self) -> Vec<Range<usize>> {
         self.hidden.borrow().clone()
+    }
+
+    /// Marks a text whose placeholders the loader fills.
+    pub(super) fn fills(&self, span: &Range<usize>) {
+        self.filled.borrow_mut().insert(span.start);
+    }
+
+    /// Whether the loader fills the placeholders of a text.
+    pub(super) fn is_filled(&self, span: &Range<usize>) -> bool {
+        self.filled.borrow().contains(&span.start)
     }
 
     /// Whether an error was reported.

@@ -98,6 +98,33 @@ impl<'a> Item<'a> {
         self.text()
     }
 
+    /// The value as a string whose placeholders the caller fills. In any other text they are errors.
+    pub(crate) fn template(&self) -> Option<String> {
+        self.findings.fills(&self.span);
+        self.string()
+    }
+
+    /// The value as a string with these placeholders and no others. Others are reported.
+    pub(crate) fn string_with(&self, placeholders: &[&str]) -> Option<String> {
+        let text = self.template()?;
+        let is_known = |found: &&str| !placeholders.contains(&found.trim_matches(['{', '}']));
+        if let Some(found) = super::placeholders::placeholders(&text).find(is_known) {
+            let known: Vec<_> = placeholders
+                .iter()
+                .map(|one| format!("`{{{one}}}`"))
+                .collect();
+            let help = if known.is_empty() {
+                "write the text itself: this key has no placeholders".to_owned()
+            } else {
+                format!("use {}", known.join(" or "))
+            };
+            let message = format!("`{found}` in `{}` is not filled", self.path);
+            self.findings
+                .error_with_help("unfilled", self.span.clone(), message, help);
+        }
+        Some(text)
+    }
+
     /// The value as a string that should be one of these words. Anything else than a string is
     /// reported and gives `None`.
     pub(crate) fn word<'w>(&self, words: impl Iterator<Item = &'w str>) -> Option<String> {
@@ -187,6 +214,7 @@ impl<'a> Item<'a> {
 
     /// A regular expression that is made of this value. An error in it is reported.
     pub(crate) fn compile(&self, text: &str) -> Option<Pattern> {
+        self.findings.fills(&self.span);
         if text.len() > PATTERN_LIMIT {
             let message = format!("the pattern is longer than {PATTERN_LIMIT} bytes");
             self.error("pattern", message);

@@ -1,7 +1,5 @@
 //! Fields with JSON in definitions.
 
-use std::ops::Range;
-
 use serde_json::Value as Json;
 use toml::de::DeValue;
 
@@ -20,7 +18,9 @@ pub(crate) fn all_fields(table: &Table<'_>) -> Vec<(FieldPath, Json)> {
     table
         .entries()
         .iter()
-        .filter_map(|(key, span, item)| Some((field_path(table, key, span)?, json_of(item)?)))
+        .filter_map(|(key, span, item)| {
+            Some((FieldPath::read_key(table, key, span)?, json_of(item)?))
+        })
         .collect()
 }
 
@@ -49,16 +49,4 @@ pub(crate) fn json_of(item: &Item<'_>) -> Option<Json> {
             return None;
         }
     })
-}
-
-/// The path in a key of a table.
-pub(crate) fn field_path(table: &Table<'_>, key: &str, span: &Range<usize>) -> Option<FieldPath> {
-    match key.parse::<FieldPath>() {
-        Ok(path) => Some(path),
-        Err(error) => {
-            let message = error.to_string();
-            table.findings.error("path", span.clone(), message);
-            None
-        }
-    }
 }

@@ -9,6 +9,7 @@ use crate::model::load::word;
 use crate::pattern::Pattern;
 use crate::read::answer_rule::{AnswerRule, Expectation};
 use crate::read::csv::CsvRules;
+use crate::read::field_path::FieldPath;
 use crate::read::indent::{IndentRules, OpaqueRule, SectionRule, SplitRule};
 use crate::read::xml::Namespaces;
 use crate::read::{ReadRequest, State};
@@ -236,7 +237,7 @@ fn expectations(table: &Table<'_>, parse: &ParseRule) -> Vec<Expectation> {
     let lines = table.patterns("expect").into_iter();
     let mut all: Vec<Expectation> = lines.map(Expectation::Line).collect();
     all.extend(table.pattern("last").map(Expectation::LastLine));
-    all.extend(answer_fields(table));
+    all.extend(answer_fields(table, &[]));
     match parse {
         ParseRule::Columns { first } => all.extend(first.clone().map(Expectation::Header)),
         ParseRule::Stanzas { start } => all.push(Expectation::Key(start.clone())),
@@ -246,9 +247,9 @@ fn expectations(table: &Table<'_>, parse: &ParseRule) -> Vec<Expectation> {
     all
 }
 
-/// `answer`: the fields of a valid JSON object, each with its value, or `true` for any value; or
-/// `"list"`.
-pub(super) fn answer_fields(table: &Table<'_>) -> Vec<Expectation> {
+/// `answer`: the fields of a valid JSON answer, each with its value, or `true` for any value; or
+/// `"list"`. The values may have these placeholders.
+pub(super) fn answer_fields(table: &Table<'_>, placeholders: &[&str]) -> Vec<Expectation> {
     let Some(item) = table.get("answer") else {
         return Vec::new();
     };
@@ -256,14 +257,17 @@ pub(super) fn answer_fields(table: &Table<'_>) -> Vec<Expectation> {
         let list = word(&item, &[("list", ())]);
         return list.map(|()| Expectation::List).into_iter().collect();
     }
-    let entries = item.table();
-    let entries = entries.iter().flat_map(Table::entries);
-    let fields = entries.filter_map(|(name, _, item)| {
+    let Some(fields) = item.table() else {
+        return Vec::new();
+    };
+    let entries = fields.entries().into_iter();
+    let fields = entries.filter_map(|(name, span, item)| {
         let value = match item.as_bool() {
             Some(true) => None,
-            _ => Some(item.string()?),
+            _ => Some(item.string_with(placeholders)?),
         };
-        Some(Expectation::Field { name, value })
+        let path = FieldPath::read_key(&fields, &name, &span)?;
+        Some(Expectation::Field { path, value })
     });
     fields.collect()
 }

@@ -487,6 +487,8 @@ fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Di
 mod file_tests;
 #[cfg(test)]
 mod mutation_tests;
+#[cfg(test)]
+mod placeholder_tests;
 
 #[cfg(test)]
 mod tests;

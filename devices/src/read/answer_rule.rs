@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::csv::CsvRules;
+use super::field_path::{FieldPath, scalar_text};
 use super::rows::RowsRule;
 use super::xml::{self, Namespaces};
 use crate::pattern::Pattern;
@@ -49,9 +50,9 @@ pub enum Expectation {
     List,
     /// A JSON object has this field; with a text, it has this value.
     Field {
-        /// Name of a field of the object.
-        name: String,
-        /// Its value; `None`: any.
+        /// Its path.
+        path: FieldPath,
+        /// Its value as text; `None`: any.
         value: Option<String>,
     },
 }
@@ -138,15 +139,16 @@ impl Expectation {
                 json.is_some_and(Json::is_array),
                 "it is not a JSON list".to_owned(),
             ),
-            Expectation::Field { name, value } => {
-                let field = json.and_then(|json| json.get(name));
-                match (json.is_some_and(Json::is_object), field, value) {
+            Expectation::Field { path, value } => {
+                let field = json.and_then(|json| path.get(json));
+                let is_document = json.is_some_and(|json| json.is_object() || json.is_array());
+                match (is_document, field, value) {
                     (false, ..) => (false, "it is not a JSON object".to_owned()),
-                    (true, None, _) => (false, format!("it has no field `{name}`")),
+                    (true, None, _) => (false, format!("it has no field `{path}`")),
                     (true, Some(_), None) => (true, String::new()),
                     (true, Some(found), Some(value)) => (
-                        found.as_str() == Some(value),
-                        format!("its field `{name}` is {found} instead of \"{value}\""),
+                        scalar_text(found).as_ref() == Some(value),
+                        format!("its field `{path}` is {found} instead of \"{value}\""),
                     ),
                 }
             }
@@ -191,7 +193,7 @@ mod tests {
     fn answer_rule_names_what_is_missing() {
         let pattern = |text: &str| Pattern::new(text).unwrap();
         let field = |value: Option<&str>| Expectation::Field {
-            name: "kind".to_owned(),
+            path: FieldPath::of("kind"),
             value: value.map(str::to_owned),
         };
         let cases = [
@@ -236,8 +238,16 @@ mod tests {
                 r#"{"kind":"y"}"#,
                 "its field `kind` is \"y\" instead of \"x\"",
             ),
+            (
+                Expectation::Field {
+                    path: "response.@status".parse().unwrap(),
+                    value: Some("success".to_owned()),
+                },
+                r#"{"response":{"@status":"success"}}"#,
+                "",
+            ),
             (field(None), "null", "it is not a JSON object"),
-            (field(None), "[]", "it is not a JSON object"),
+            (field(None), "[]", "it has no field `kind`"),
             (Expectation::List, "[]", ""),
             (Expectation::List, "{}", "it is not a JSON list"),
         ];

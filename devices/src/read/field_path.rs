@@ -3,10 +3,11 @@
 //! A name with a dot or a bracket is quoted: `"a.b".c`. `.` is the document itself.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde_json::{Map, Value as Json};
 
-use crate::document::Item;
+use crate::document::{Item, Table};
 
 /// The path of a field in a JSON document; by default the document itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,6 +40,18 @@ impl FieldPath {
             Err(error) => {
                 let error: FieldPathError = error;
                 item.error("path", error.to_string());
+                None
+            }
+        }
+    }
+
+    /// The path in a key of a definition; a text that is not a path is reported.
+    pub(crate) fn read_key(table: &Table<'_>, key: &str, span: &Range<usize>) -> Option<Self> {
+        match key.parse::<Self>() {
+            Ok(path) => Some(path),
+            Err(error) => {
+                let message = error.to_string();
+                table.findings.error("path", span.clone(), message);
                 None
             }
         }

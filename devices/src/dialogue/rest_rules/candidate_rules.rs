@@ -43,13 +43,13 @@ pub(crate) struct UserCandidateRules {
 }
 
 /// The placeholder of the user.
-const USER: &str = "{user}";
+const USER: &str = "user";
 
 impl UserCandidateRules {
     fn read(table: &Table<'_>) -> Option<Self> {
-        let check = ControlRequest::read(table, "check");
-        let commit = ControlRequest::required(table, "commit");
-        let abort = ControlRequest::required(table, "abort");
+        let check = ControlRequest::read(table, "check", USER);
+        let commit = ControlRequest::required(table, "commit", USER);
+        let abort = ControlRequest::required(table, "abort", USER);
         let spans_run = spans_run(table);
         table.finish();
         Some(Self {

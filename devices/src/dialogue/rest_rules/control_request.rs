@@ -23,8 +23,8 @@ pub(super) struct ControlRequest {
 }
 
 impl ControlRequest {
-    /// Reads the request at a key.
-    pub(super) fn read(table: &Table<'_>, key: &str) -> Option<Self> {
+    /// Reads the request at a key; its path may have the placeholder.
+    pub(super) fn read(table: &Table<'_>, key: &str, placeholder: &str) -> Option<Self> {
         let request = table.table(key)?;
         let verbs = [
             ("POST", Method::Post),
@@ -35,7 +35,8 @@ impl ControlRequest {
         let verb = request
             .required("verb")
             .and_then(|item| word(&item, &verbs));
-        let path = request.required_string("path");
+        let path = request.required("path");
+        let path = path.and_then(|item| item.string_with(&[placeholder]));
         let body = request.string("body");
         request.finish();
         Some(Self {
@@ -46,17 +47,17 @@ impl ControlRequest {
     }
 
     /// The same, if the key is missing an error.
-    pub(super) fn required(table: &Table<'_>, key: &str) -> Option<Self> {
+    pub(super) fn required(table: &Table<'_>, key: &str, placeholder: &str) -> Option<Self> {
         table.required(key)?;
-        Self::read(table, key)
+        Self::read(table, key, placeholder)
     }
 
-    /// The request with the value of a placeholder, encoded for a URL.
+    /// The request with the value of its placeholder, encoded for a URL.
     pub(super) fn with(&self, placeholder: &str, value: &str) -> Request {
         let value = utf8_percent_encode(value, VALUE).to_string();
         Request {
             method: self.method,
-            path: self.path.replace(placeholder, &value),
+            path: self.path.replace(&format!("{{{placeholder}}}"), &value),
             body: self.body.as_ref().map(Text::plain),
             abridged: None,
             is_file: false,

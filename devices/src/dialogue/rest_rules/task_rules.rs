@@ -51,7 +51,8 @@ impl TaskRules {
         let words = |key: &str| table.required(key).and_then(|item| item.strings());
         let (id, state) = (field("id"), field("state"));
         let (done, failed) = (words("done"), words("failed"));
-        let path = table.string("path");
+        let path = table.get("path");
+        let path = path.and_then(|item| item.string_with(&["id"]));
         if path.as_ref().is_some_and(|path| !path.contains(ID)) {
             let message = "`path` of a task requires the placeholder `{id}`";
             table.findings.error("tasks", table.span.clone(), message);

@@ -26,12 +26,12 @@ pub(crate) struct TransactionRules {
 }
 
 /// The placeholder of the identifier.
-const ID: &str = "{id}";
+const ID: &str = "id";
 
 impl TransactionRules {
     /// Reads `[candidate]` with `begin`.
     pub(super) fn read(table: &Table<'_>) -> Option<Self> {
-        let request = |key: &str| ControlRequest::required(table, key);
+        let request = |key: &str| ControlRequest::required(table, key, ID);
         let (begin, commit, abort) = (request("begin"), request("commit"), request("abort"));
         let id = table.required("id").and_then(|item| FieldPath::read(&item));
         let (header, query) = (table.string("header"), table.string("query"));

@@ -291,6 +291,10 @@ fn with_root<T>(
     };
     let result = read(&root, &extended, &chosen.file.source);
     drop(extends);
+    let is_model = chosen.file.path.starts_with("models/");
+    if result.is_some() && findings.is_empty() && !is_model {
+        document.report_unfilled();
+    }
     let clean = findings.is_empty() && base_findings.iter().all(Findings::is_empty);
     drop(document);
     drop(base_documents);

@@ -11,6 +11,7 @@ pub(in crate::driver) mod instance_keys;
 mod key_tests;
 pub(in crate::driver) mod location;
 mod netconf;
+mod placeholders;
 mod removal;
 
 use crate::map::IndexMap;
@@ -179,9 +180,9 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
     let has_etag = table.bool("etag").unwrap_or(false);
     let is_uncertain = rows.as_ref().is_some_and(RowsRule::is_uncertain);
     let answer = if source.is_none() && (singleton.is_some() || is_uncertain) {
-        required_answer(table, singleton.is_none())
+        required_answer(table, singleton.is_none(), &["kind"])
     } else {
-        answer_fields(table)
+        answer_fields(table, &["kind"])
     };
     let form = match (&source, document, &singleton) {
         (_, Some(_), _) => ObjectForm::Document,
@@ -414,7 +415,7 @@ fn read_lookups(table: &Table<'_>) -> Vec<Lookup> {
         let table = item.table()?;
         let path = table.required_string("path");
         let default_domain = table.required_string("default_domain");
-        let answer = required_answer(&table, true);
+        let answer = required_answer(&table, true, &[]);
         table.finish();
         Some(Lookup {
             path: path?,
@@ -427,8 +428,12 @@ fn read_lookups(table: &Table<'_>) -> Vec<Lookup> {
 
 /// The declaration of a valid answer. An empty collection must be distinguishable from another
 /// answer.
-fn required_answer(table: &Table<'_>, is_collection: bool) -> Vec<Expectation> {
-    let answer = answer_fields(table);
+fn required_answer(
+    table: &Table<'_>,
+    is_collection: bool,
+    placeholders: &[&str],
+) -> Vec<Expectation> {
+    let answer = answer_fields(table, placeholders);
     let is_certain = |one: &Expectation| match one {
         Expectation::Field { value, .. } => !is_collection || value.is_some(),
         _ => false,
@@ -470,7 +475,7 @@ fn read_shared(table: &Table<'_>) -> Option<SharedArray> {
     let read = table.required("sub");
     let write = table.required("field");
     let kinds = required_template(table, "kinds");
-    let answer = required_answer(table, true);
+    let answer = required_answer(table, true, &["kind"]);
     table.finish();
     Some(SharedArray {
         answer,

@@ -146,8 +146,8 @@ pub(crate) fn requests(
 fn answer_rule(fields: &[Expectation], rows: Option<&RowsRule>, kind: Option<&str>) -> AnswerRule {
     let fill = |value: &String| value.replace("{kind}", kind.unwrap_or_default());
     let fields = fields.iter().map(|one| match one {
-        Expectation::Field { name, value } => Expectation::Field {
-            name: name.clone(),
+        Expectation::Field { path, value } => Expectation::Field {
+            path: path.clone(),
             value: value.as_ref().map(fill),
         },
         other => other.clone(),

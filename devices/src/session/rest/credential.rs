@@ -1,7 +1,7 @@
 //! Authentication of requests: a token, or user and password.
 
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::client::HttpAnswer;
 use crate::dialogue::rest_rules::{CarrierKind, TokenCarrier, TokenLogin};
@@ -95,20 +95,21 @@ impl Account {
     }
 
     /// The body of a login request.
-    pub(crate) fn login_body(&self, rules: &TokenLogin) -> Map<String, Value> {
+    pub(crate) fn login_body(&self, rules: &TokenLogin) -> Value {
         let password = self.password.as_ref();
         let password = password.map_or("", |text| text.expose_secret());
         let provider = self.provider.as_deref().unwrap_or(&rules.login_provider);
-        let fields = rules.body.iter().map(|(key, template)| {
+        let mut body = json!({});
+        for (field, template) in &rules.body {
             let value = match template.as_str() {
                 "{user}" => &self.user,
                 "{password}" => password,
                 "{login_provider}" => provider,
                 text => text,
             };
-            (key.clone(), Value::from(value))
-        });
-        fields.collect()
+            field.put(&mut body, value.into());
+        }
+        body
     }
 }
 

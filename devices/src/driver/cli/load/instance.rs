@@ -29,7 +29,7 @@ pub(super) fn instance(
         let entries = key.entries();
         let pairs = entries
             .iter()
-            .filter_map(|(name, _, item)| Some((name.clone(), item.string()?)));
+            .filter_map(|(name, _, item)| Some((name.clone(), item.template()?)));
         pairs.collect::<Vec<_>>()
     });
     let enter = table

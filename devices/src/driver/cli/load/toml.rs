@@ -12,7 +12,7 @@ use crate::model::load::word;
 
 /// A path of blocks.
 pub(super) fn block_path(item: Item<'_>) -> Option<BlockPath> {
-    let text = item.string()?;
+    let text = item.template()?;
     match BlockPath::parse(&text) {
         Ok(path) => Some(path),
         Err(error) => {

@@ -10,7 +10,7 @@ use crate::driver::template_error::TemplateError;
 impl LineTemplate {
     /// Reads a template of a definition.
     pub(crate) fn load(item: &Item<'_>) -> Option<Self> {
-        match Self::parse(&item.string()?) {
+        match Self::parse(&item.template()?) {
             Ok(template) => Some(template),
             Err(error) => {
                 item.error("template", error.to_string());

@@ -1,12 +1,12 @@
 //! Checks a definition against its model: every attribute has a location, and every location is
 //! valid.
 
+use super::placeholders::{placeholder_errors, unencoded};
 use crate::document::Table;
 use crate::driver::rest::definition::{
     CreateTarget, OrderRule, RestDefinition, RestInstanceRule, RestLocation, UnsetRule,
 };
 use crate::driver::rest::order::FIRST;
-use crate::driver::rest::template::BodyField;
 use crate::model::{Role, TypeModel};
 use crate::read::rows::RowsRule;
 
@@ -66,6 +66,14 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
                         error(format!("value `{value}` of `{name}` has no `set.{value}`"));
                     }
                 }
+                let is_read_only = model.attributes[name].role == Role::ReadOnly;
+                for (value, state) in states {
+                    if state.set.is_empty() && !is_read_only {
+                        error(format!(
+                            "`set.{value}` of `{name}` has no field, so that the value cannot be written"
+                        ));
+                    }
+                }
             }
             RestLocation::Upload(upload) => {
                 if !rule.write_only || !model.attributes[name].sensitive {
@@ -81,13 +89,7 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
                         ));
                     }
                 }
-                let mut unencoded = upload.path.unencoded_holes();
-                if let Some(hole) = unencoded.next() {
-                    error(format!(
-                        "`{{{hole}}}` in the path `{}` is not encoded; use `{{{hole}|percent}}`",
-                        upload.path
-                    ));
-                }
+                unencoded(&upload.path).for_each(&error);
             }
             RestLocation::Order(order) => {
                 order_errors(definition, name, order)
@@ -108,9 +110,10 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
             }
         }
     }
-    for message in instance_errors(definition, model) {
-        error(message);
-    }
+    let instance = instance_errors(definition, model).into_iter();
+    instance
+        .chain(placeholder_errors(definition, model))
+        .for_each(&error);
     for (name, rule) in &definition.attributes {
         for message in writing_errors(definition, name, &rule.location) {
             error(message);
@@ -118,8 +121,7 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
     }
 }
 
-/// Placeholders that have no value, values that can change a path, and keys that contradict each
-/// other.
+/// Keys that contradict each other.
 fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String> {
     let rule = &definition.instance;
     let mut errors = Vec::new();
@@ -140,34 +142,6 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
     if has_lists && definition.rows.is_none() {
         errors.push("`lookups` and [shared] require `rows` in platform.toml".to_owned());
     }
-    let mut paths = vec![(&rule.collection, false), (&rule.object, false)];
-    if let Some(create) = &rule.create {
-        paths.push((rule.create_path(create), false));
-    }
-    for attribute in definition.attributes.values() {
-        if let RestLocation::Members(members) = &attribute.location
-            && let Some(own) = &members.own
-        {
-            paths.extend([(&own.collection, true), (&own.object, true)]);
-        }
-    }
-    for (path, has_member) in paths {
-        for hole in path.holes() {
-            let is_known = rule.is_key(hole)
-                || hole == "kind" && definition.kinds.is_some()
-                || hole == "member" && has_member;
-            if !is_known {
-                errors.push(format!(
-                    "`{path}` uses `{hole}`, which is not a namevar in `key`"
-                ));
-            }
-        }
-        for hole in path.unencoded_holes().filter(|hole| *hole != "kind") {
-            errors.push(format!(
-                "`{{{hole}}}` in the path `{path}` is not encoded; use `{{{hole}|percent}}`"
-            ));
-        }
-    }
     errors.extend(document_errors(rule, definition.namespaces.is_some()));
     if let Some(create) = &rule.create
         && rule.document.is_none()
@@ -179,9 +153,6 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
                 .to_owned(),
         );
     }
-    let fields = rule.create.iter().flat_map(|create| &create.body).flatten();
-    let frames = rule.create.iter().flat_map(|create| &create.frame);
-    let frames = frames.chain(&rule.update.frame).chain(&rule.remove_body);
     if rule.has_frames() {
         let has_frame = |frame: &[_]| !frame.is_empty();
         let is_complete = rule.create.iter().all(|create| has_frame(&create.frame))
@@ -196,22 +167,6 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
         if !rule.update.is_complete {
             errors.push("`frame` requires `update = { body = \"whole\" }`".to_owned());
         }
-    }
-    let fields = fields.chain(&rule.update.fields).chain(frames);
-    let templates = fields.filter_map(|(_, field)| match field {
-        BodyField::Text(template) => Some(template),
-        BodyField::Constant(_) => None,
-    });
-    let name = rule.name.iter().map(|name| &name.template);
-    for template in templates.chain(name) {
-        let holes = template.holes();
-        let unknown = holes.filter(|hole| *hole != "kind" && !model.attributes.contains_key(*hole));
-        errors.extend(unknown.map(|hole| {
-            format!(
-                "`{template}` uses `{hole}`, which is not an attribute of {}",
-                model.name
-            )
-        }));
     }
     errors
 }
@@ -240,11 +195,7 @@ fn order_errors(definition: &RestDefinition, name: &str, order: &OrderRule) -> V
                 .iter()
                 .map(|missing| format!("`{template}` has no placeholder `{{{missing}|percent}}`")),
         );
-        errors.extend(template.unencoded_holes().map(|hole| {
-            format!(
-                "`{{{hole}}}` in the path `{template}` is not encoded; use `{{{hole}|percent}}`"
-            )
-        }));
+        errors.extend(unencoded(template));
     }
     errors
 }

@@ -277,7 +277,14 @@ pub(super) const UNSET: [(&str, UnsetRule); 3] = [
 
 /// The path of a field; for `upstreams[*].dial`, that of the list and that in its elements.
 pub(in crate::driver) fn field_and_each(item: &Item<'_>) -> Option<(FieldPath, Option<FieldPath>)> {
-    let text = item.string()?;
+    let text = item.template()?;
+    if text.contains('{') {
+        let message = format!("the path `{text}` has no placeholders");
+        let help = "write `by`, the attribute that decides, and a `field.VALUE` for each value";
+        let span = item.span.clone();
+        item.findings.error_with_help("path", span, message, help);
+        return None;
+    }
     let Some((list, field)) = text.split_once("[*].") else {
         return Some((FieldPath::read(item)?, None));
     };

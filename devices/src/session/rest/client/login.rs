@@ -134,10 +134,10 @@ impl RestClient {
         carrier: &TokenCarrier,
         rules: &TokenLogin,
     ) -> Result<Credential, SessionErrorKind> {
-        let fields = self.account.login_body(rules);
+        let body = self.account.login_body(rules);
         let request = self.request(Method::Post, &rules.path, None);
         let mut request = if rules.is_form {
-            let fields = fields.iter();
+            let fields = body.as_object().into_iter().flatten();
             let fields = fields.map(|(name, value)| (name, value.as_str().unwrap_or_default()));
             request
                 .header(header::CONTENT_TYPE, FORM)
@@ -145,7 +145,7 @@ impl RestClient {
         } else {
             request
                 .header(header::CONTENT_TYPE, JSON)
-                .body(serde_json::Value::Object(fields).to_string())
+                .body(body.to_string())
         };
         if rules.with_basic {
             request = self.account.add_basic_auth(request);

@@ -1,0 +1,133 @@
+//! Texts with placeholders that nothing fills.
+//!
+//! A loader marks each text whose placeholders it fills ([`Item::template`](super::Item::template)).
+//! Any other text with `{word}` would be sent or compared as it is.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::Document;
+
+/// Keys with text for people, and the root key of tests, whose texts are those of a device.
+const FREE_KEYS: [&str; 8] = [
+    "doc",
+    "excluded",
+    "hint",
+    "ignored",
+    "reason",
+    "refused",
+    "test",
+    "unsupported",
+];
+
+impl Document<'_> {
+    /// Reports the placeholders that no loader fills.
+    pub(crate) fn report_unfilled(&self) {
+        self.report_in_table(self.root.get_ref(), "");
+    }
+
+    fn report_in_table(&self, table: &DeTable<'_>, path: &str) {
+        for (key, value) in table {
+            let name = key.get_ref().as_ref();
+            if FREE_KEYS.contains(&name) {
+                continue;
+            }
+            let path = if path.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{path}.{name}")
+            };
+            if let Some(found) = placeholders(name).next() {
+                let message = format!("`{found}` in the key `{path}` is not filled");
+                self.report(key.span(), message, "write the name itself");
+            }
+            self.report_in_value(value, &path);
+        }
+    }
+
+    fn report_in_value(&self, value: &Spanned<DeValue<'_>>, path: &str) {
+        match value.get_ref() {
+            DeValue::String(text) => {
+                if let Some(found) = placeholders(text).next()
+                    && !self.findings.is_filled(&value.span())
+                {
+                    let message = format!("`{found}` in `{path}` is not filled");
+                    let help = "write the text itself: this key has no placeholders";
+                    self.report(value.span(), message, help);
+                }
+            }
+            DeValue::Array(items) => {
+                for item in items {
+                    self.report_in_value(item, path);
+                }
+            }
+            DeValue::Table(table) => self.report_in_table(table, path),
+            _ => {}
+        }
+    }
+
+    fn report(&self, span: Range<usize>, message: String, help: &str) {
+        self.findings
+            .error_with_help("unfilled", span, message, help);
+    }
+}
+
+/// The placeholders in a text: an attribute or another word in braces, perhaps with filters. Neither
+/// braces of JSON nor variables of a shell are placeholders.
+pub(super) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('{').filter_map(|(start, _)| {
+        let length = text[start..].find('}')?;
+        let inner = &text[start + 1..start + length];
+        let name = inner.strip_prefix('*').unwrap_or(inner);
+        let is_word = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.:|-".contains(c));
+        let is_variable = text[..start].ends_with('$');
+        (is_word && !is_variable).then(|| &text[start..=start + length])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::document::Findings;
+
+    #[test]
+    fn placeholder_is_a_word_in_braces() {
+        for (text, expected) in [
+            ("interface {name}", Some("{name}")),
+            ("/x/{name|base|percent}", Some("{name|base|percent}")),
+            ("router bgp {*asn}", Some("{*asn}")),
+            ("{text:rest}", Some("{text:rest}")),
+            ("a {} { b } {\"c\":{\"d\":1}}", None),
+            ("echo ${home} {HOME:-/x}", None),
+            ("[a-z]{2,3}", None),
+        ] {
+            assert_eq!(placeholders(text).next(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn document_reports_placeholders_that_no_loader_fills() {
+        let text = "doc = \"{a}\"\nline = \"{b}\"\nfield = \"x.{c}\"\n[set]\nlist = [\"{d}\"]\n\"{e}\" = 1\n[[test]]\nx = \"{f}\"\n";
+        let findings = Findings::new(&Source::new("t.toml", text));
+        let document = Document::parse(&findings);
+        document.root().get("line").map(|item| item.template());
+        document.report_unfilled();
+        let found = findings.into_list();
+        let messages: Vec<_> = found.iter().map(|one| one.message.as_str()).collect();
+        let expected = [
+            "`{c}` in `field` is not filled",
+            "`{e}` in the key `set.{e}` is not filled",
+            "`{d}` in `set.list` is not filled",
+        ];
+        for message in expected {
+            assert!(messages.contains(&message), "{messages:?}");
+        }
+        assert_eq!(messages.len(), expected.len(), "{messages:?}");
+    }
+}

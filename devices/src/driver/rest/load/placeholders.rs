@@ -1,0 +1,152 @@
+//! Checks the placeholders of a definition: each has a value when its text is used, and none can
+//! change a path.
+
+use crate::driver::rest::definition::{RestDefinition, RestInstanceRule, RestLocation};
+use crate::driver::rest::template::{BodyField, TextTemplate};
+use crate::model::TypeModel;
+use crate::read::answer_rule::Expectation;
+use crate::read::field_path::FieldPath;
+
+/// The placeholder for the path of the kind of an object.
+const KIND: &str = "kind";
+/// The placeholder for the key of a member.
+const MEMBER: &str = "member";
+
+/// Placeholders that have no value, and values that can change a path.
+pub(super) fn placeholder_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String> {
+    let check = PlaceholderCheck { definition, model };
+    let mut errors = check.path_errors();
+    errors.extend(check.body_errors());
+    errors.extend(check.kind_errors());
+    errors
+}
+
+struct PlaceholderCheck<'a> {
+    definition: &'a RestDefinition,
+    model: &'a TypeModel,
+}
+
+impl PlaceholderCheck<'_> {
+    fn rule(&self) -> &RestInstanceRule {
+        &self.definition.instance
+    }
+
+    fn is_kind(&self, hole: &str) -> bool {
+        hole == KIND && self.definition.kinds.is_some()
+    }
+
+    /// The paths of requests.
+    fn path_errors(&self) -> Vec<String> {
+        let rule = self.rule();
+        let mut errors = Vec::new();
+        if rule.source.is_none() {
+            let unknown = rule.collection.holes().filter(|hole| !self.is_kind(hole));
+            errors.extend(unknown.map(|hole| {
+                format!(
+                    "`{}` uses `{hole}`, which has no value: the collection is read for all resources",
+                    rule.collection
+                )
+            }));
+        }
+        let mut paths = vec![(&rule.object, false)];
+        if let Some(create) = &rule.create {
+            paths.push((rule.create_path(create), false));
+        }
+        for attribute in self.definition.attributes.values() {
+            if let RestLocation::Members(members) = &attribute.location
+                && let Some(own) = &members.own
+            {
+                paths.extend([(&own.collection, true), (&own.object, true)]);
+            }
+        }
+        for (path, has_member) in paths {
+            let is_known = |hole: &&str| {
+                rule.is_key(hole) || self.is_kind(hole) || *hole == MEMBER && has_member
+            };
+            errors.extend(
+                path.holes()
+                    .filter(|hole| !is_known(hole))
+                    .map(|hole| format!("`{path}` uses `{hole}`, which is not a namevar in `key`")),
+            );
+            errors.extend(unencoded(path));
+        }
+        errors
+    }
+
+    /// The fields of bodies, and names.
+    fn body_errors(&self) -> Vec<String> {
+        let rule = self.rule();
+        let bodies = rule.create.iter().flat_map(|create| {
+            let body = create.body.iter().flatten();
+            body.chain(&create.frame)
+        });
+        let update = rule.update.fields.iter().chain(&rule.update.frame);
+        let bodies = bodies.chain(update).chain(&rule.remove_body);
+        let name = rule.name.iter().map(|name| &name.template);
+        let own = templates(bodies).chain(name).map(|one| (one, false));
+        let rules = self.definition.attributes.values();
+        let inner = rules.flat_map(|rule| match &rule.location {
+            RestLocation::Members(members) => templates(&members.create)
+                .map(|one| (one, true))
+                .collect::<Vec<_>>(),
+            RestLocation::Entries(entries) => {
+                let defaults = entries.default_entry.iter();
+                let defaults = defaults.flat_map(|one| one.paths.iter().chain([&one.kind]));
+                defaults.map(|one| (one, false)).collect()
+            }
+            _ => Vec::new(),
+        });
+        let unknown = own.chain(inner).flat_map(|(template, has_member)| {
+            let is_known = move |hole: &&str| {
+                self.is_kind(hole)
+                    || *hole == MEMBER && has_member
+                    || self.model.attributes.contains_key(*hole)
+            };
+            let holes = template.holes().filter(move |hole| !is_known(hole));
+            holes.map(move |hole| {
+                format!(
+                    "`{template}` uses `{hole}`, which is not an attribute of {}",
+                    self.model.name
+                )
+            })
+        });
+        unknown.collect()
+    }
+
+    /// Texts that only have the kind of an object.
+    fn kind_errors(&self) -> Vec<String> {
+        let mut errors = Vec::new();
+        for shared in self.definition.shared.values() {
+            let holes = shared.kinds.holes().filter(|hole| *hole != KIND);
+            errors.extend(
+                holes.map(|hole| {
+                    format!("`{}` uses `{hole}`; it has `{{kind}}` only", shared.kinds)
+                }),
+            );
+        }
+        let is_of_kind = |one: &&Expectation| matches!(one, Expectation::Field { value: Some(value), .. } if value.contains("{kind}"));
+        if self.definition.kinds.is_none() && self.rule().answer.iter().any(|one| is_of_kind(&one))
+        {
+            errors.push("`answer` uses `{kind}`, but the type has no section [kind]".to_owned());
+        }
+        errors
+    }
+}
+
+/// The placeholders of a path that can change it.
+pub(super) fn unencoded(path: &TextTemplate) -> impl Iterator<Item = String> {
+    let holes = path.unencoded_holes().filter(|hole| *hole != KIND);
+    holes.map(move |hole| {
+        format!("`{{{hole}}}` in the path `{path}` is not encoded; use `{{{hole}|percent}}`")
+    })
+}
+
+fn templates<'a>(
+    fields: impl IntoIterator<Item = &'a (FieldPath, BodyField)>,
+) -> impl Iterator<Item = &'a TextTemplate> {
+    let fields = fields.into_iter();
+    fields.filter_map(|(_, field)| match field {
+        BodyField::Text(template) => Some(template),
+        BodyField::Constant(_) => None,
+    })
+}
