@@ -24,6 +24,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use self::blocks::Blocks;
+pub(crate) use self::names::is_small_number;
 pub(crate) use self::position::SecretPosition;
 use crate::pattern::{Pattern, Patterns};
 use crate::secret::MASK;

@@ -259,6 +259,18 @@ impl CliType {
         stored.get(self.value_name(attribute, value)?.as_ref())
     }
 
+    /// The line of `set` for a value; none for a list with a line for each element.
+    fn set_line<'r>(
+        &self,
+        rule: &'r CliAttributeRule,
+        value: &Value,
+    ) -> Option<&'r Option<template::LineTemplate>> {
+        if rule.many {
+            return None;
+        }
+        self.named(&rule.set, &rule.name, value)
+    }
+
     /// The value with this name in the model, if the name has exactly one value.
     fn named_value(&self, attribute: &str, name: &str) -> Option<Value> {
         use crate::model::ValueSpec;

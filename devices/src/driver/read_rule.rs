@@ -300,7 +300,7 @@ pub(super) fn replacements(item: &Item<'_>) -> Vec<(Pattern, String)> {
         .collect()
 }
 
-/// `split`: lines with a list of names, which is the first group of the pattern.
+/// `split`: lines with lists of names, which are the groups of the pattern.
 fn splits(item: &Item<'_>) -> Vec<SplitRule> {
     let items = item.list().unwrap_or_default();
     let rules = items.iter().filter_map(|item| {

@@ -4,6 +4,8 @@
 //! (`docs/reference/devices/cisco_ios.md`, section 3). Separator lines are ignored. A text between
 //! delimiters (a banner) is one node with an unparsed body.
 
+use std::ops::Range;
+
 use crate::number_list;
 use crate::pattern::{Pattern, Patterns};
 
@@ -38,7 +40,7 @@ pub(crate) struct SectionRule {
     pub(crate) end: Pattern,
 }
 
-/// A line with a list of names in group 1: it stands for one line with each of them.
+/// A line with lists of names in its groups: it stands for one line with each of them.
 #[derive(Clone, Debug)]
 pub(crate) struct SplitRule {
     pub(crate) pattern: Pattern,
@@ -79,22 +81,40 @@ impl IndentRules {
 }
 
 impl SplitRule {
-    /// The lines of a line with more than one name.
+    /// The lines of a line with more than one name. Several lists have the names of one line at the
+    /// same position.
     pub(crate) fn lines(&self, line: &str) -> Option<Vec<String>> {
-        let found = self.pattern.captures(line)?.get(1)?;
-        let names: Vec<String> = if self.has_numbers {
-            let numbers = number_list::numbers(found.as_str())?;
-            numbers.iter().map(ToString::to_string).collect()
-        } else {
-            found
-                .as_str()
-                .split_whitespace()
-                .map(str::to_owned)
-                .collect()
+        let found = self.pattern.captures(line)?;
+        let groups = 1..=self.pattern.group_count();
+        let groups: Vec<Range<usize>> = groups
+            .filter_map(|group| Some(found.get(group)?.range()))
+            .collect();
+        let lists = groups.iter().map(|group| self.names(&line[group.clone()]));
+        let lists: Vec<Vec<String>> = lists.collect::<Option<_>>()?;
+        let count = lists.first()?.len();
+        // Lists of different lengths do not say which names belong together.
+        if count < 2 || lists.iter().any(|list| list.len() != count) {
+            return None;
+        }
+        let line_of = |index: usize| {
+            let mut text = String::new();
+            let mut at = 0;
+            for (group, list) in groups.iter().zip(&lists) {
+                text.push_str(&line[at..group.start]);
+                text.push_str(&list[index]);
+                at = group.end;
+            }
+            text + &line[at..]
         };
-        let (before, after) = (&line[..found.start()], &line[found.end()..]);
-        let lines = names.iter().map(|name| format!("{before}{name}{after}"));
-        (names.len() > 1).then(|| lines.collect())
+        Some((0..count).map(line_of).collect())
+    }
+
+    fn names(&self, list: &str) -> Option<Vec<String>> {
+        if self.has_numbers {
+            let numbers = number_list::numbers(list)?;
+            return Some(numbers.iter().map(ToString::to_string).collect());
+        }
+        Some(list.split_whitespace().map(str::to_owned).collect())
     }
 }
 
@@ -316,15 +336,18 @@ mod tests {
             split: vec![
                 rule(r"^name-server (?:vrf \S+ )?(.+)$", false),
                 rule(r"^vlan ([\d,-]+)$", true),
+                rule(r"^map vlan ([\d,-]+) vni ([\d,-]+)$", true),
             ],
             ..IndentRules::default()
         };
-        let text = "name-server vrf a 192.0.2.1  192.0.2.2\nname-server 192.0.2.3\nvlan 10,20-21\n state active\nvlan x\n";
+        let text = "name-server vrf a 192.0.2.1  192.0.2.2\nname-server 192.0.2.3\nvlan 10,20-21\n state active\nvlan x\n\
+                    map vlan 20-21,30 vni 10020-10021,7\nmap vlan 1-2 vni 3\n";
         let tree = Tree::parse(text, &rules);
         assert_eq!(
             tree.text(),
             "name-server vrf a 192.0.2.1\nname-server vrf a 192.0.2.2\nname-server 192.0.2.3\n\
-             vlan 10\n state active\nvlan 20\n state active\nvlan 21\n state active\nvlan x\n"
+             vlan 10\n state active\nvlan 20\n state active\nvlan 21\n state active\nvlan x\n\
+             map vlan 20 vni 10020\nmap vlan 21 vni 10021\nmap vlan 30 vni 7\nmap vlan 1-2 vni 3\n"
         );
     }
 

@@ -265,7 +265,7 @@ fn parts(name: &str) -> Vec<String> {
 }
 
 /// A number that can be that of a key.
-pub(super) fn is_small_number(text: &str) -> bool {
+pub(crate) fn is_small_number(text: &str) -> bool {
     text.len() <= 4 && is_number(text)
 }
 

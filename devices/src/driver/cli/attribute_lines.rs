@@ -2,11 +2,11 @@
 
 use super::found::FoundInstance;
 use super::rules::{CliAttributeRule, CliLocation};
-use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary};
+use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, value_parts};
 use super::{CliType, rules};
 use crate::driver::codec::RangeSet;
 use crate::read::indent::Node;
-use crate::value::Value;
+use crate::value::{Name, Value};
 
 impl CliType {
     /// Adds the attributes that have separate lines in a block.
@@ -75,8 +75,9 @@ impl CliType {
             let Some(bindings) = line.as_ref().and_then(|line| line.read_known(text, self)) else {
                 continue;
             };
-            if bindings.iter().any(|(name, _)| *name == rule.name) {
-                return Some(bindings);
+            let is_own = |(name, _): &(Name, Value)| value_parts::attribute_of(name) == &*rule.name;
+            if let Some(line) = line.as_ref().filter(|_| bindings.iter().any(is_own)) {
+                return self.own_value(rule, line, bindings);
             }
             let mut all = vec![(rule.name.clone(), self.named_value(&rule.name, value)?)];
             all.extend(bindings);
@@ -108,23 +109,26 @@ impl CliType {
         Some(vec![(rule.name.clone(), absent)])
     }
 
-    /// The bindings of a line, with the parts of the attribute's value joined. A tuple must be a
-    /// value of the attribute.
-    fn own_value(
+    /// The bindings of a line, with the parts of the attribute's value joined to one of its values.
+    pub(super) fn own_value(
         &self,
         rule: &CliAttributeRule,
         line: &LineTemplate,
-        bindings: Bindings,
+        mut bindings: Bindings,
     ) -> Option<Bindings> {
-        if line.is_tuple() {
-            let (items, mut others): (Bindings, Bindings) = bindings
-                .into_iter()
-                .partition(|(name, _)| name.parse::<usize>().is_ok());
-            let items = items.into_iter().map(|(_, value)| value).collect();
+        if let Some(joined) = value_parts::joined(&rule.name, &mut bindings) {
             let model = self.model.attributes.get(&rule.name)?;
-            let tuple = model.canonicalize_element(&Value::List(items))?;
-            others.insert(0, (rule.name.clone(), Value::List(vec![tuple])));
-            return Some(others);
+            let value = match joined {
+                // The parts are the elements of the complete list.
+                Value::List(items) if model.array.is_some() && !rule.many => {
+                    let items = items.iter().map(|item| model.canonicalize_element(item));
+                    Value::List(items.collect::<Option<_>>()?)
+                }
+                one if rule.many => Value::List(vec![model.canonicalize_element(&one)?]),
+                one => model.canonicalize_element(&one)?,
+            };
+            bindings.insert(0, (rule.name.clone(), value));
+            return Some(bindings);
         }
         if line.has_attribute(&rule.name) {
             return Some(bindings);

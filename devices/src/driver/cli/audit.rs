@@ -10,10 +10,12 @@ use std::ops::Range;
 
 use super::block_path::BlockPath;
 use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind, NoForm};
-use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
+use super::template::{
+    Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number, value_parts,
+};
 use super::{CliType, is_unset};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Role, ValueSpec};
+use crate::model::{AttributeModel, Role, ValueSpec};
 use crate::read::indent::Node;
 use crate::value::{Attributes, Value};
 
@@ -66,6 +68,7 @@ impl CliType {
                 let has_command = is_invalid
                     || rule.set.contains_key(name.as_ref())
                     || rule.unsupported_values.contains_key(name.as_ref())
+                    || (rule.many && literal.as_ref().is_some_and(is_unset))
                     || (!rule.lines.is_empty()
                         && (rule.has_own_hole()
                             || matches!(literal, Some(Value::Bool(_)))
@@ -113,7 +116,7 @@ impl CliType {
             if !rule.is_applied() || rule.inside.is_some() {
                 continue;
             }
-            for template in rule.lines.iter().take(1).filter(|line| !line.is_tuple()) {
+            for template in rule.lines.iter().take(1) {
                 self.round_trip(template, &rule.span, findings);
             }
             if let Some(Fallback::Line { line, .. }) = &rule.fallback {
@@ -131,7 +134,7 @@ impl CliType {
         span: &Range<usize>,
         findings: &mut Vec<Diagnostic>,
     ) {
-        let attributes = template.attributes();
+        let attributes = template.placeholders();
         let required = template.required();
         let optional: Vec<&str> = attributes
             .iter()
@@ -195,6 +198,9 @@ impl CliType {
             }
             let value = self.finished(name, value.clone());
             match values.get(name) {
+                Some(part) if value_parts::split(name).is_some() => {
+                    part.scalar_text() == value.scalar_text()
+                }
                 Some(desired) => self.finished(name, desired.clone()) == value,
                 None => value == Value::Bool(false),
             }
@@ -218,7 +224,7 @@ impl CliType {
         let (NoForm::Text(no), Some(line)) = (&rule.no, rule.lines.first()) else {
             return;
         };
-        let attributes = line.attributes();
+        let attributes = line.placeholders();
         let values: Attributes = attributes
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), self.example(name, 0)?)))
@@ -353,8 +359,8 @@ impl CliType {
             .collect();
         for rule in &rules {
             let set = rule.set.values().flatten();
-            for template in rule.lines.iter().chain(set).filter(|line| !line.is_tuple()) {
-                let attributes = template.attributes();
+            for template in rule.lines.iter().chain(set) {
+                let attributes = template.placeholders();
                 let values: Attributes = attributes
                     .iter()
                     .filter_map(|name| Some(((*name).to_owned(), self.example(name, 0)?)))
@@ -391,10 +397,46 @@ impl CliType {
 
     /// An example value of an attribute as it appears in a line; `turn` selects its kind.
     pub(super) fn example(&self, name: &str, variant: usize) -> Option<Value> {
+        if let Some((attribute, part)) = value_parts::split(name) {
+            return self.example_of_part(attribute, part, variant);
+        }
         let Some(model) = self.model.attributes.get(name) else {
             return Some("x1".into());
         };
+        let examples = self.examples(name, model);
+        if examples.is_empty() {
+            return None;
+        }
+        let value = examples[variant % examples.len()].clone();
         let ranges = super::rules::range_set(self.codecs.get(name)).is_some();
+        let is_in_words = model.array.is_some() && !ranges;
+        Some(if is_in_words && self.takes_words(name) {
+            Value::List(vec![value])
+        } else {
+            value
+        })
+    }
+
+    /// An example of an element or a field.
+    fn example_of_part(&self, attribute: &str, part: &str, variant: usize) -> Option<Value> {
+        let model = self.model.attributes.get(attribute)?;
+        let specs = model.values.iter().find_map(|spec| match spec {
+            ValueSpec::Tuple { items, .. } => items.get(part.parse::<usize>().ok()?),
+            ValueSpec::Struct { fields, .. } => Some(&fields.get(part)?.values),
+            _ => None,
+        });
+        let values = specs.unwrap_or(&model.values).clone();
+        let model = AttributeModel {
+            values,
+            array: None,
+            ..model.clone()
+        };
+        let examples = self.examples(&format!("{attribute}.{part}"), &model);
+        (!examples.is_empty()).then(|| examples[variant % examples.len()].clone())
+    }
+
+    /// Example values as they appear in a line.
+    fn examples(&self, name: &str, model: &AttributeModel) -> Vec<Value> {
         let mut examples: Vec<Value> = Vec::new();
         for spec in &model.values {
             match spec {
@@ -443,17 +485,7 @@ impl CliType {
             let text = self.write(name, &canonical)?;
             self.read(name, &text)
         });
-        let readable: Vec<Value> = readable.collect();
-        if readable.is_empty() {
-            return None;
-        }
-        let value = readable[variant % readable.len()].clone();
-        let is_in_words = model.array.is_some() && !ranges;
-        Some(if is_in_words && self.takes_words(name) {
-            Value::List(vec![value])
-        } else {
-            value
-        })
+        readable.collect()
     }
 
     fn takes_words(&self, name: &str) -> bool {

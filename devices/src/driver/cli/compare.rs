@@ -34,7 +34,7 @@ impl CliType {
                 continue;
             };
             let rule = self.attributes.get(&model.name);
-            let line = rule.and_then(|rule| self.named(&rule.set, &model.name, value));
+            let line = rule.and_then(|rule| self.set_line(rule, value));
             if model.name == "ensure" || rule.is_some_and(|rule| !rule.is_managed(line)) {
                 continue;
             }
@@ -105,7 +105,7 @@ impl CliType {
     /// Whether the platform applies the attribute and has a command for the value.
     pub(super) fn is_managed(&self, name: &str, value: &Value) -> bool {
         let rule = self.attributes.get(name);
-        rule.is_none_or(|rule| rule.is_managed(self.named(&rule.set, name, value)))
+        rule.is_none_or(|rule| rule.is_managed(self.set_line(rule, value)))
     }
 
     /// Whether an attribute is part of lines in the blocks of members, and there are none.

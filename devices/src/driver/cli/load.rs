@@ -10,6 +10,7 @@ pub(in crate::driver) mod instance_keys;
 mod named_lines;
 pub(in crate::driver) mod positions;
 mod toml;
+mod value_parts;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -113,6 +114,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         }
     }
     named_lines::complete(context, &mut instance, &mut attributes, root);
+    value_parts::assign(&mut attributes);
     for name in context.lacking {
         let mut rule = CliAttributeRule::nowhere(name, instance.span.clone());
         rule.not_applied = Some(NotApplied {
@@ -205,6 +207,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     cli.find_value_heads();
     check_names(&cli, root);
     check_combinations(&cli, root);
+    value_parts::check(&cli, root);
     global_default::check(&cli, root);
     Some(cli)
 }

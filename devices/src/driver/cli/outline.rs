@@ -8,7 +8,7 @@ use super::CliType;
 use super::block_path::BlockPath;
 use super::order::FIRST;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm, range_set};
-use super::template::{LineTemplate, Vocabulary as _};
+use super::template::{LineTemplate, Vocabulary as _, value_parts};
 use crate::secret_text::SecretPosition;
 use crate::value::Value;
 
@@ -146,21 +146,15 @@ impl CliType {
         let prefix = named.and_then(|lines| lines.prefix.as_ref());
         let prefix = prefix.map_or_else(String::new, |prefix| prefix.pattern(&[]));
         let mut all = Vec::new();
-        let mut add =
-            |headers: &[String], (prefix, line): (&str, &LineTemplate), is_tuple: bool| {
-                let attributes = line.attributes();
-                let mut names: Vec<&str> = attributes
-                    .into_iter()
-                    .filter(|name| is_secret(name))
-                    .collect();
-                if is_tuple {
-                    names.extend(["0", "1", "2", "3", "4"]);
-                }
-                if !names.is_empty() {
-                    let line = format!("{prefix}{}", line.pattern(&names));
-                    all.extend(SecretPosition::new(headers, &line, is_tuple));
-                }
-            };
+        let mut add = |headers: &[String], (prefix, line): (&str, &LineTemplate)| {
+            let mut names = line.placeholders();
+            names.retain(|name| is_secret(value_parts::attribute_of(name)));
+            if !names.is_empty() {
+                let has_parts = names.iter().any(|name| value_parts::split(name).is_some());
+                let line = format!("{prefix}{}", line.pattern(&names));
+                all.extend(SecretPosition::new(headers, &line, has_parts));
+            }
+        };
         for (spelling, block) in self.outer_blocks().iter().enumerate() {
             let (outer, lines) = self.lines_with_names(spelling, block);
             let create = self.instance.create.iter();
@@ -168,17 +162,15 @@ impl CliType {
                 .into_iter()
                 .chain(create)
                 .chain(self.instance.removal(spelling));
-            lines.for_each(|line| add(outer, ("", line), false));
+            lines.for_each(|line| add(outer, ("", line)));
             for rule in self.attributes.values() {
-                let is_tuple =
-                    is_secret(&rule.name) && rule.lines.iter().any(LineTemplate::is_tuple);
                 let (prefix, inner) = match &rule.location {
                     CliLocation::Elsewhere(outer) => ("", vec![header(outer)]),
                     _ => (prefix.as_str(), self.inner_block(rule, spelling, block)),
                 };
                 let set = rule.set.values().flatten();
                 let lines = rule.lines.iter().chain(set).chain(&rule.more);
-                lines.for_each(|line| add(&inner, (prefix, line), is_tuple));
+                lines.for_each(|line| add(&inner, (prefix, line)));
             }
         }
         all

@@ -340,6 +340,14 @@ impl CliType {
                 && let Some(bindings) = no.read(text, self)
                 && self.negation.positive(text).is_none()
             {
+                if no.has_parts() {
+                    // The parts identify the line: `delete track {0}`.
+                    level.nodes.retain(|node| {
+                        let found = read(&rule.lines, &node.text, self);
+                        !found.is_some_and(|found| includes(&found, &bindings))
+                    });
+                    return true;
+                }
                 self.remove_values(level, rule, elements_of(rule, bindings), &|line| {
                     self.read_shared_line(rule, &Node::new(line)).is_some()
                 });

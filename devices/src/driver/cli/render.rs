@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use super::block_path::BlockPath;
 use super::found::FoundInstance;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
-use super::template::{Bindings, CAPTURE_MARK, LineTemplate};
+use super::template::{Bindings, CAPTURE_MARK, LineTemplate, value_parts};
 use super::{CliType, is_unset};
 use crate::change::{Change, ChangeKind};
 use crate::driver::codec::Codec;
@@ -202,7 +202,7 @@ impl<'a> Rendering<'a> {
         if rule.is_group() {
             return self.group(rule);
         }
-        self.set(rule, value, self.cli.named(&rule.set, &rule.name, value))
+        self.set(rule, value, self.cli.set_line(rule, value))
     }
 
     /// The mode in which lines are sent.
@@ -376,7 +376,8 @@ impl<'a> Rendering<'a> {
             return self.header_value(name);
         }
         let unmanaged = || self.found.and_then(|found| found.unmanaged.get(name));
-        self.merged.get(name).or_else(unmanaged)
+        let part = || value_parts::part_in(self.merged, name);
+        self.merged.get(name).or_else(unmanaged).or_else(part)
     }
 
     /// The names and the literal words at the beginning of a line.
@@ -390,16 +391,17 @@ impl<'a> Rendering<'a> {
         template: &LineTemplate,
         element: &Value,
     ) -> Option<Text> {
-        let items = element.as_list().unwrap_or_default();
         let words = self.words_of(rule, template, element);
-        let values = |name: &str| match name.parse::<usize>() {
-            Ok(index) => items.get(index),
-            Err(_) if name == rule.name => Some(element),
-            Err(_) if name.starts_with(CAPTURE_MARK) => {
+        let values = |name: &str| match value_parts::split(name) {
+            Some((attribute, part)) if attribute == &*rule.name => {
+                value_parts::part_of(element, part)
+            }
+            _ if name == rule.name => Some(element),
+            _ if name.starts_with(CAPTURE_MARK) => {
                 let word = words.iter().find(|(captured, _)| captured == name);
                 word.map(|(_, value)| value)
             }
-            Err(_) => self.merged.get(name),
+            _ => self.merged.get(name),
         };
         template.write(&values, self.cli)
     }
@@ -494,6 +496,28 @@ impl<'a> Rendering<'a> {
                 RenderError::new(name, message)
             }
             None => self.error("ensure"),
+        }
+    }
+
+    /// The error about a value that a template cannot write.
+    fn unwritable(
+        &self,
+        rule: &CliAttributeRule,
+        template: &LineTemplate,
+        value: &Value,
+    ) -> RenderError {
+        let parts = template.placeholders().into_iter();
+        let count = parts.filter_map(value_parts::split).count();
+        match value.unwrap_sensitive() {
+            Value::List(items) if count > 0 && items.len() != count => {
+                let message = format!(
+                    "the line `{}` has {count} elements; the value has {}",
+                    template.text,
+                    items.len()
+                );
+                RenderError::new(rule.name.as_str(), message)
+            }
+            _ => self.error(&rule.name),
         }
     }
 

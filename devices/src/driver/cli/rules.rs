@@ -414,9 +414,7 @@ impl CliAttributeRule {
 
     /// Whether its line contains the value. Otherwise the existence of the line is the value.
     pub(crate) fn has_own_hole(&self) -> bool {
-        self.lines
-            .iter()
-            .any(|line| line.is_tuple() || line.has_attribute(&self.name))
+        self.lines.iter().any(|line| line.has_attribute(&self.name))
     }
 
     pub(crate) fn takes_true(&self, model: &AttributeModel) -> bool {

@@ -9,7 +9,8 @@
 //! {attr?word}      `word` when the attribute is true; present = true, missing = false
 //! {attr!word}      `word` when the attribute is true; missing = no value
 //! {attr|number}    the number at the end of the attribute's value
-//! {0} {1}          elements of a tuple
+//! {0} {1}          elements of the attribute's list
+//! {attr.field}     a field of the attribute's hash
 //! {attr:quoted}    one word, between quotation marks if it has blanks
 //! a={b}c  {a}/{b}  one word with text before, between and after the placeholders
 //! {attr:ip}        one word that is an IP address
@@ -36,6 +37,7 @@ mod partial;
 mod read;
 #[cfg(test)]
 mod tests;
+pub(crate) mod value_parts;
 mod write;
 
 use std::collections::BTreeSet;
@@ -51,7 +53,7 @@ pub(crate) const CAPTURE_MARK: char = '*';
 /// sent again.
 pub(crate) const UNREAD: &str = "*?";
 
-/// What a template read: attribute (or `0`, `name|number`, `*`) and value, in order.
+/// What a template read: attribute (or `name.0`, `name.field`, `name|number`, `*`) and value, in order.
 pub(crate) type Bindings = Vec<(Name, Value)>;
 
 /// The meaning of words, which is not part of a template.
@@ -128,15 +130,6 @@ impl LineTemplate {
             }
         });
         names
-    }
-
-    /// Whether it has elements of a tuple.
-    pub(crate) fn is_tuple(&self) -> bool {
-        let mut tuple = false;
-        collect_holes(&self.parts, &mut |hole| {
-            tuple |= hole.name.parse::<usize>().is_ok();
-        });
-        tuple
     }
 
     /// Whether the attribute takes blanks.

@@ -253,7 +253,7 @@ impl CliType {
             }
             let set = self.attributes.values().filter_map(|rule| {
                 let value = values(&rule.name)?;
-                let line = self.named(&rule.set, &rule.name, value);
+                let line = self.set_line(rule, value);
                 let line = line.cloned().flatten();
                 let line = line.or_else(|| rule.lines.first().cloned());
                 line?.write(&values, self)

@@ -21,7 +21,7 @@ impl Rendering<'_> {
         let Some(value) = self.merged.get(&rule.name) else {
             return Ok(());
         };
-        let line = self.cli.named(&rule.set, &rule.name, value);
+        let line = self.cli.set_line(rule, value);
         let is_due = self.found.is_some() || rule.must_be_sent(value, line);
         if rule.is_managed(line) && is_due {
             self.set(rule, value, line)?;
@@ -100,7 +100,7 @@ impl Rendering<'_> {
         let template = self.spelling(rule)?;
         let text = self
             .written(template)
-            .ok_or_else(|| self.error(&rule.name))?;
+            .ok_or_else(|| self.unwritable(rule, template, value))?;
         match (
             &rule.more,
             &rule.less,
@@ -163,7 +163,7 @@ impl Rendering<'_> {
         }
         let mut additions = Vec::new();
         for element in desired.iter().filter(|element| !retained.contains(element)) {
-            let template = self.spelling(rule)?;
+            let template = self.element_line(rule, element)?;
             let text = self
                 .element(rule, template, element)
                 .ok_or_else(|| self.error(&rule.name))?;
@@ -192,6 +192,28 @@ impl Rendering<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The line of an element: its own one of `set`, or that of all others.
+    pub(super) fn element_line<'r>(
+        &self,
+        rule: &'r CliAttributeRule,
+        element: &Value,
+    ) -> Result<&'r LineTemplate, RenderError> {
+        match self.own_line(rule, element) {
+            Some(line) => Ok(line),
+            None => self.spelling(rule),
+        }
+    }
+
+    /// The line of `set` for an element.
+    pub(super) fn own_line<'r>(
+        &self,
+        rule: &'r CliAttributeRule,
+        element: &Value,
+    ) -> Option<&'r LineTemplate> {
+        let list = Value::List(vec![element.clone()]);
+        self.cli.named(&rule.set, &rule.name, &list)?.as_ref()
     }
 
     /// Whether the device uses the elements in order.

@@ -106,7 +106,7 @@ impl Rendering<'_> {
         value: &str,
     ) -> Result<(), RenderError> {
         let value = value.into();
-        self.scalar(rule, &value, self.cli.named(&rule.set, &rule.name, &value))
+        self.scalar(rule, &value, self.cli.set_line(rule, &value))
     }
 
     /// The line of the instance.

@@ -2,7 +2,7 @@
 
 use super::Rendering;
 use crate::driver::cli::rules::{CliAttributeRule, NoForm};
-use crate::driver::cli::template::{LineTemplate, Vocabulary};
+use crate::driver::cli::template::{LineTemplate, Vocabulary, value_parts};
 use crate::driver::implementation::RenderError;
 use crate::secret::Text;
 use crate::value::Value;
@@ -26,6 +26,7 @@ impl Rendering<'_> {
                 lines.iter().filter(|(_, other)| other == text).count() > 1
             })
         });
+        let own = element.and_then(|element| self.own_line(rule, element));
         let spelling = line
             .and_then(|(_, text)| {
                 let positive = self.cli.negation.positive(text);
@@ -34,6 +35,7 @@ impl Rendering<'_> {
                     .iter()
                     .find(|template| template.read(text, self.cli).is_some())
             })
+            .or(own)
             .or(rule.lines.first());
         let text = match (&rule.no, line) {
             (NoForm::Text(template), _) => {
@@ -70,8 +72,11 @@ impl Rendering<'_> {
             let current = self
                 .found
                 .and_then(|found| found.attributes.get(&rule.name));
-            let values = |name: &str| match current {
-                Some(current) if name == rule.name => Some(current),
+            let values = |name: &str| match (current, value_parts::split(name)) {
+                (Some(current), None) if name == rule.name => Some(current),
+                (Some(current), Some((attribute, part))) if attribute == &*rule.name => {
+                    value_parts::part_of(current, part)
+                }
                 _ => self.value(name),
             };
             return template.write(&values, self.cli);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::CAPTURE_MARK;
+use super::{CAPTURE_MARK, value_parts};
 use crate::value::{Name, Value};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,11 +149,16 @@ pub(super) fn collect_compounds<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a
 pub(super) fn attributes_of(parts: &[Part]) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
     let mut add = |name: &Name| {
-        if !names.contains(name) {
-            names.push(name.clone());
+        let name = match value_parts::split(name) {
+            Some((attribute, _)) => attribute.into(),
+            None => name.clone(),
+        };
+        if !names.contains(&name) {
+            names.push(name);
         }
     };
     collect_holes(parts, &mut |hole| {
+        // Elements that are not assigned to an attribute.
         let is_element = hole.name.parse::<usize>().is_ok();
         if !is_element && !hole.name.starts_with(CAPTURE_MARK) {
             add(&hole.name);
@@ -163,7 +168,7 @@ pub(super) fn attributes_of(parts: &[Part]) -> Vec<Name> {
     names
 }
 
-fn collect_conditions<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a Name)) {
+pub(super) fn collect_conditions<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a Name)) {
     for part in parts {
         match part {
             Part::Word(_) | Part::Hole(_) | Part::Compound(_) => {}

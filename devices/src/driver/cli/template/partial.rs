@@ -46,7 +46,7 @@ impl LineTemplate {
 
     /// Whether it has a placeholder, so that a complete match identifies something.
     pub(crate) fn has_placeholder(&self) -> bool {
-        !self.attributes().is_empty() || self.is_tuple()
+        !self.attributes().is_empty()
     }
 
     /// The values at the beginning of a line that has the whole template there, and the position

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::compound;
 use super::part::{Hole, HoleKind, Part, Piece, is_one_of};
-use super::{CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
+use super::{CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number, value_parts};
 use crate::secret::Text;
+use crate::secret_text::is_small_number;
 use crate::value::Value;
 
 impl LineTemplate {
@@ -167,7 +168,11 @@ impl Printer<'_, '_> {
         if text.is_empty() || is_special && !hole.name.starts_with(CAPTURE_MARK) {
             return None;
         }
-        let secret = matches!(value, Value::Sensitive(_)) || self.vocabulary.is_secret(&hole.name);
+        let attribute = value_parts::attribute_of(&hole.name);
+        // The number of a key beside the key.
+        let is_number = attribute != &*hole.name && is_small_number(&text);
+        let secret = matches!(value, Value::Sensitive(_))
+            || (self.vocabulary.is_secret(attribute) && !is_number);
         Some(if secret {
             Text::secret(text)
         } else {
