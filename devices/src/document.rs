@@ -7,6 +7,8 @@
 
 mod findings;
 mod item;
+mod key_values;
+mod keys;
 mod placeholders;
 mod shape;
 
@@ -21,7 +23,9 @@ use crate::diagnostic::suggest;
 use crate::pattern::Pattern;
 pub use findings::Findings;
 pub use item::Item;
-use shape::ValueKind;
+pub(crate) use key_values::{At, Named, Template};
+pub(crate) use keys::{Key, KeyTable, KeyValue, SectionForm, keys, word, word_values};
+pub(crate) use shape::ValueKind;
 pub(crate) use shape::ValueShape;
 
 /// Parses a file and passes its root table to `read`. After a syntax error the rest of the file is
@@ -238,6 +242,27 @@ impl<'a> Table<'a> {
     /// The table of a required key.
     pub(crate) fn required_table(&self, key: &str) -> Option<Table<'a>> {
         self.required_of(key, &[ValueKind::Table])?.table()
+    }
+
+    /// Records the declared keys of the table.
+    pub(crate) fn declare<F: SectionForm>(&self, keys: &KeyTable<F>) {
+        self.shape.iter().for_each(|shape| keys.declare(shape));
+    }
+
+    /// The value of a declared key, or its default. `None`: it is wrong or missing, which is reported.
+    pub(crate) fn declared<T: KeyValue>(
+        &self,
+        key: &str,
+        absent: impl FnOnce() -> Option<T>,
+    ) -> Option<T> {
+        if let Some(item) = self.get(key) {
+            return T::read(&item);
+        }
+        let absent = absent();
+        if absent.is_none() {
+            self.missing(key);
+        }
+        absent
     }
 
     /// Reports that a key is missing.

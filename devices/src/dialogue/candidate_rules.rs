@@ -1,7 +1,7 @@
 //! `[candidate]` of a command line: configuration that takes effect when it is committed.
 
 use crate::document::Table;
-use crate::model::load::word;
+use crate::document::word;
 
 /// The commands for a candidate configuration, sent in the configuration mode.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ mod version_rules;
 use serde_json::Value as Json;
 
 use super::session_limits::SessionLimits;
+use crate::document::word;
 use crate::document::{Item, Table};
-use crate::model::load::word;
 use crate::operation::{Method, Precondition, Request};
 use crate::pattern::Pattern;
 use crate::read::field_path::{FieldPath, scalar_text};

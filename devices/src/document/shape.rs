@@ -48,12 +48,39 @@ struct ShapeNode {
     required: Option<BTreeSet<String>>,
     tables: usize,
     elements: Option<ValueShape>,
+    /// The meaning, from the declaration of the key.
+    descriptions: BTreeSet<String>,
+    /// Required keys by declaration.
+    declared_required: BTreeSet<String>,
 }
 
 impl ValueShape {
+    /// The loader looks at the value itself.
+    pub(crate) fn accepts_anything(&self) {
+        self.accepts(ValueKind::Any);
+    }
+
     /// A value of this kind is accepted.
-    pub(super) fn accepts(&self, kind: ValueKind) {
+    pub(crate) fn accepts(&self, kind: ValueKind) {
         self.0.borrow_mut().kinds.insert(kind);
+    }
+
+    /// The meaning of the key.
+    pub(super) fn describe(&self, text: String) {
+        self.0.borrow_mut().descriptions.insert(text);
+    }
+
+    /// All keys are declared, and these are required.
+    pub(super) fn declare_required(&self, keys: BTreeSet<String>) {
+        let mut node = self.0.borrow_mut();
+        node.is_closed = true;
+        node.declared_required.extend(keys);
+    }
+
+    /// The values of a table whose keys are names.
+    pub(super) fn any_name(&self) -> ValueShape {
+        let mut node = self.0.borrow_mut();
+        node.named.get_or_insert_default().clone()
     }
 
     /// A value of this kind is accepted, and those of other kinds are.
@@ -63,7 +90,7 @@ impl ValueShape {
     }
 
     /// These texts are accepted.
-    pub(super) fn accepts_words<'a>(&self, words: impl Iterator<Item = &'a str>) {
+    pub(crate) fn accepts_words<'a>(&self, words: impl Iterator<Item = &'a str>) {
         self.accepts(ValueKind::Word);
         let mut node = self.0.borrow_mut();
         node.words.extend(words.map(str::to_owned));
@@ -122,14 +149,18 @@ impl ValueShape {
             return json!({"$ref": first});
         }
         let node = self.0.borrow();
+        let mut schema = Map::new();
+        if !node.descriptions.is_empty() {
+            let all: Vec<&str> = node.descriptions.iter().map(String::as_str).collect();
+            schema.insert("description".to_owned(), json!(all.join(" ")));
+        }
         if node.kinds.contains(&ValueKind::Any) || node.kinds.is_empty() {
-            return json!({});
+            return Json::Object(schema);
         }
         pointers.push((self.clone(), pointer.to_owned()));
         let mut below = |shape: &ValueShape, part: &str| {
             shape.schema_at(&format!("{pointer}/{part}"), pointers)
         };
-        let mut schema = Map::new();
         // What a loader distinguishes can have kinds that no file has.
         if !node.is_distinguished {
             schema.insert("type".to_owned(), types(&node.kinds));
@@ -153,7 +184,9 @@ impl ValueShape {
         }
         let required = node.required.as_ref().filter(|keys| !keys.is_empty());
         let required = required.filter(|_| node.tables >= FEWEST_TABLES);
-        if let Some(required) = required {
+        let required = required.into_iter().flatten();
+        let required: BTreeSet<&String> = required.chain(&node.declared_required).collect();
+        if !required.is_empty() {
             schema.insert("required".to_owned(), json!(required));
         }
         if let Some(elements) = &node.elements {

@@ -9,9 +9,9 @@ mod prefix;
 mod range_set;
 mod type7;
 
-use crate::document::{Item, Table};
+use crate::document::{Item, Table, word};
 use crate::model::address::canonical_address;
-use crate::model::load::{value_of, word};
+use crate::model::load::value_of;
 use crate::number_list;
 use crate::pattern::Pattern;
 use crate::value::Value;

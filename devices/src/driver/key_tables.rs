@@ -7,9 +7,12 @@ pub fn key_tables() -> [(&'static str, String); 4] {
     [
         (
             "keys of instances",
-            cli::load::instance_keys::TABLE.markdown(),
+            cli::load::instance_keys::InstanceKeys::KEYS.markdown(),
         ),
-        ("keys and positions", cli::load::positions::TABLE.markdown()),
+        (
+            "keys and positions",
+            cli::load::attribute_keys::AttributeKeys::KEYS.markdown(),
+        ),
         (
             "keys of objects",
             rest::load::instance_keys::TABLE.markdown(),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::codec::character;
 use crate::dialogue::netconf::{is_read, operation_name};
+use crate::document::word;
 use crate::document::{Item, Table};
-use crate::model::load::word;
 use crate::pattern::Pattern;
 use crate::read::answer_rule::{AnswerRule, Expectation};
 use crate::read::csv::CsvRules;

@@ -22,7 +22,7 @@ use self::value_spec::complete_pattern;
 use super::reference::UnstatedReference;
 use super::{AttributeModel, AutoKind, Refresh, Role, RunsOn, Style, TitlePattern, TypeModel};
 use crate::diagnostic::{Diagnostic, Source, suggest};
-use crate::document::{self, Findings, Item, Table};
+use crate::document::{self, Findings, Item, KeyValue, Table, ValueShape, word};
 use crate::format_version::FormatVersion;
 use crate::map::IndexMap;
 use crate::value::{Name, Value};
@@ -86,19 +86,14 @@ pub(crate) fn value_of(item: &Item<'_>) -> Option<Value> {
     })
 }
 
-/// One of several words. The error for another word has a suggestion.
-pub(crate) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
-    let text = item.word(words.iter().map(|(word, _)| *word))?;
-    if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text) {
-        return Some(*meaning);
+impl KeyValue for Value {
+    fn declare(shape: &ValueShape) {
+        shape.accepts_anything();
     }
-    let valid: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-    let message = format!("`{}` cannot be `{text}`", item.path);
-    let names = words.iter().map(|(word, _)| *word);
-    let help = suggest(&text, names, format!("use one of {}", valid.join(", ")));
-    item.findings
-        .error_with_help("unknown-word", item.span.clone(), message, help);
-    None
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        value_of(item)
+    }
 }
 
 /// Reads a model from the root table of its file.

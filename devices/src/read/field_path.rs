@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value as Json};
 
-use crate::document::{Item, Table};
+use crate::document::{Item, KeyValue, Table, ValueShape};
 
 /// The path of a field in a JSON document; by default the document itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +30,16 @@ pub(crate) enum PathStep {
 pub struct FieldPathError {
     path: String,
     reason: &'static str,
+}
+
+impl KeyValue for FieldPath {
+    fn declare(shape: &ValueShape) {
+        String::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        FieldPath::read(item)
+    }
 }
 
 impl FieldPath {

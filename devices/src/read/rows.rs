@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::field_path::FieldPath;
-use crate::document::{Item, Table};
+use crate::document::{Item, KeyValue, ValueShape, keys};
 
 /// The location of the list in an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,38 @@ pub struct RowsRule {
     is_xml: bool,
 }
 
+keys! {
+    /// The list of objects in an answer.
+    struct RowsKeys {
+        /// Path of the list.
+        at: FieldPath,
+        /// An answer without the list has no objects.
+        optional: bool,
+    }
+}
+
+/// `rows = "results"` or `rows = { at = "items", optional = true }`.
+impl KeyValue for RowsRule {
+    fn declare(shape: &ValueShape) {
+        FieldPath::declare(shape);
+        RowsKeys::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let (at, is_optional) = if item.is_table() {
+            let keys = RowsKeys::read(item)?;
+            (keys.at, keys.optional)
+        } else {
+            (FieldPath::read(item)?, false)
+        };
+        Some(Self {
+            at,
+            is_optional,
+            is_xml: false,
+        })
+    }
+}
+
 /// An instance in an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct JsonRow<'a> {
@@ -24,31 +56,6 @@ pub(crate) struct JsonRow<'a> {
 }
 
 impl RowsRule {
-    /// Reads `rows = "results"` or `rows = { at = "items", optional = true }`.
-    pub(crate) fn read(item: &Item<'_>) -> Option<Self> {
-        if !item.is_table() {
-            return Some(Self {
-                at: FieldPath::read(item)?,
-                is_optional: false,
-                is_xml: false,
-            });
-        }
-        let table = item.table()?;
-        let rows = Self::read_keys(&table);
-        table.finish();
-        rows
-    }
-
-    fn read_keys(table: &Table<'_>) -> Option<Self> {
-        let at = table.required("at");
-        let is_optional = table.bool("optional").unwrap_or(false);
-        Some(Self {
-            at: FieldPath::read(&at?)?,
-            is_optional,
-            is_xml: false,
-        })
-    }
-
     /// The elements at a path; none if it does not exist.
     pub(crate) fn elements(at: FieldPath) -> Self {
         Self {
@@ -204,21 +211,44 @@ impl From<RowsRule> for NestedRows {
     }
 }
 
-impl NestedRows {
-    /// Reads `rows = "results"` or `rows = { each = ".", at = "items", optional = true }`.
-    pub(crate) fn read(item: &Item<'_>) -> Option<Self> {
+keys! {
+    /// The rows of a document, which can be in lists in a list.
+    struct NestedRowsKeys {
+        /// Path of an outer list, in whose elements the lists are.
+        each: Option<FieldPath>,
+        /// Path of the list.
+        at: FieldPath,
+        /// An answer without the list has no instances.
+        optional: bool,
+    }
+}
+
+/// `rows = "results"` or `rows = { each = ".", at = "items", optional = true }`.
+impl KeyValue for NestedRows {
+    fn declare(shape: &ValueShape) {
+        FieldPath::declare(shape);
+        NestedRowsKeys::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
         if !item.is_table() {
             let rows = RowsRule::read(item)?;
             return Some(Self { each: None, rows });
         }
-        let table = item.table()?;
-        let each = table.get("each").map(|item| FieldPath::read(&item));
-        let rows = RowsRule::read_keys(&table);
-        table.finish();
-        let each = each.map_or(Some(None), |each| each.map(Some))?;
-        Some(Self { each, rows: rows? })
+        let keys = NestedRowsKeys::read(item)?;
+        let rows = RowsRule {
+            at: keys.at,
+            is_optional: keys.optional,
+            is_xml: false,
+        };
+        Some(Self {
+            each: keys.each,
+            rows,
+        })
     }
+}
 
+impl NestedRows {
     /// The list of lists, and the rows in each of its elements.
     pub(crate) fn into_parts(self) -> (Option<RowsRule>, RowsRule) {
         let each = self.each.map(|at| RowsRule {

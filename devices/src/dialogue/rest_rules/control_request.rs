@@ -3,7 +3,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::document::Table;
-use crate::model::load::word;
+use crate::document::word;
 use crate::operation::{Method, Precondition, Request};
 use crate::secret::Text;
 

@@ -4,31 +4,33 @@
 //! names in the result with the type's model.
 
 mod attribute;
+pub(in crate::driver) mod attribute_keys;
 mod check;
 mod instance;
 pub(in crate::driver) mod instance_keys;
 mod named_lines;
-pub(in crate::driver) mod positions;
 mod toml;
 mod value_parts;
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::map::IndexMap;
 
-use self::attribute::attribute;
+use self::attribute::{AttributeSource, attribute};
 use self::check::{check_cell_key, check_combinations, check_names};
 use self::instance::instance;
+use self::instance_keys::InstanceKeys;
 use super::CliType;
 use super::global_default;
 use super::line_text::LineRules;
 use super::refresh::RefreshRule;
 use super::rewrite::Rewrite;
-use super::rows::RowRule;
+use super::rows::{RowKeys, RowRule};
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use crate::diagnostic::{Severity, suggest};
-use crate::document::{Item, Table};
+use crate::document::Table;
 use crate::driver::context::Context;
 use crate::driver::explanation::NotApplied;
 use crate::driver::read_rule::ParseRule;
@@ -41,16 +43,16 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let table = root.required_table("instance")?;
     let model = context.model;
     let mut codecs = IndexMap::default();
-    let instance = instance(context, &table, &mut codecs);
+    let keys = InstanceKeys::of(&table);
     let mut requests = Vec::new();
-    let need_read = |item: &Item<'_>, name: &str| {
+    let need_read = |span: Range<usize>, name: &str| {
         let found = context.reads.get(name);
         if found.is_none() {
             let names = context.reads.keys().map(String::as_str);
             let help = suggest(name, names, "declare it in platform.toml as [read.NAME]");
             let message = format!("the platform has no read `{name}`");
-            item.findings
-                .error_with_help("unknown-read", item.span.clone(), message, help);
+            root.findings
+                .error_with_help("unknown-read", span, message, help);
         }
         // Whether an empty answer is valid is decided with another read.
         let other = found.and_then(|rule| context.reads.get(&rule.empty.as_ref()?.read));
@@ -59,10 +61,13 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             .chain(other)
             .map(|rule| rule.request.clone())
     };
-    if let Some(item) = table.get("from") {
-        requests.extend(need_read(&item, &item.string().unwrap_or_default()));
-    }
-    let Some(mut instance) = instance else {
+    let keys = keys.inspect(|keys| requests.extend(need_read(keys.from.span.clone(), &keys.from)));
+    let row_keys = keys.as_ref().map(|keys| RowKeys {
+        rows: keys.rows.clone(),
+        headings: keys.headings.clone(),
+    });
+    let instance = keys.and_then(|keys| instance(context, &table, keys, &mut codecs));
+    let (Some(mut instance), Some(row_keys)) = (instance, row_keys) else {
         table.finish();
         // Their errors would follow from that of the instance.
         for key in ["attr", "refresh", "rewrite", "unsupported"] {
@@ -88,18 +93,18 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
                 .error_with_help("unknown-attribute", span, message, help);
             continue;
         };
-        let rule = attribute(
+        let source = AttributeSource {
             context,
-            model_attribute,
-            &attribute_table,
+            model: model_attribute,
+            table: &attribute_table,
             span,
-            &mut codecs,
-        );
+        };
+        let rule = attribute(source, &mut codecs);
         check_cell_key(&instance, parse, &attribute_table);
         if let Some(Fallback::Cell { read, .. }) =
             rule.as_ref().and_then(|rule| rule.fallback.as_ref())
         {
-            requests.extend(need_read(&item, read));
+            requests.extend(need_read(item.span.clone(), read));
         }
         match rule {
             Some(rule) => {
@@ -155,7 +160,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     if let InstanceKind::Row { key, rows, .. } = &mut instance.kind {
         let locations = attributes.values().map(|rule| &rule.location);
         let cells = CliType::cell_names(key, locations);
-        *rows = RowRule::load(&table, parse, &cells).unwrap_or_default();
+        *rows = RowRule::load(row_keys, &table, parse, &cells).unwrap_or_default();
     }
     table.finish();
     let (in_lines, opaque, split, foreign) = match parse {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::CliType;
 use super::rules::{CliLocation, InstanceKind};
-use crate::document::Table;
+use crate::document::{At, Table};
 use crate::driver::read_rule::ParseRule;
 use crate::read::field_path::{FieldPath, PathStep};
 use crate::read::row::{CellText, Row};
@@ -31,6 +31,12 @@ pub(crate) struct RowRule {
     columns: Vec<String>,
     /// The cells that are made, by their names in the definition.
     cells: Vec<(Arc<str>, CellSource)>,
+}
+
+/// The keys of `[instance]` about rows.
+pub(super) struct RowKeys {
+    pub(super) rows: Option<At<NestedRows>>,
+    pub(super) headings: Option<At<FieldPath>>,
 }
 
 /// The place of the rows in a JSON document.
@@ -87,17 +93,21 @@ impl Deref for TypeRows<'_> {
 impl RowRule {
     /// Reads the keys of `[instance]` about rows. `cells` are the names of cells in the definition.
     pub(super) fn load(
+        keys: RowKeys,
         table: &Table<'_>,
         parse: Option<&ParseRule>,
         cells: &[String],
     ) -> Option<Self> {
         let is_json = matches!(parse, Some(ParseRule::Json));
-        let (rows, headings) = (table.get("rows"), table.get("headings"));
-        for item in rows.iter().chain(&headings).filter(|_| !is_json) {
-            item.error(
-                "rows",
-                format!("`{}` is for reads with `parse = \"json\"`", item.path),
-            );
+        let RowKeys { rows, headings } = keys;
+        let spans = [
+            ("rows", rows.as_ref().map(|rows| rows.span.clone())),
+            ("headings", headings.as_ref().map(|path| path.span.clone())),
+        ];
+        for (key, span) in spans.into_iter().filter(|_| !is_json) {
+            let Some(span) = span else { continue };
+            let message = format!("`instance.{key}` is for reads with `parse = \"json\"`");
+            table.findings.error("rows", span, message);
         }
         let json = match (is_json, rows) {
             (false, _) => None,
@@ -110,12 +120,9 @@ impl RowRule {
                 );
                 return None;
             }
-            (true, Some(item)) => Some(JsonRows {
-                rows: NestedRows::read(&item)?,
-                headings: match headings {
-                    Some(item) => Some(FieldPath::read(&item)?),
-                    None => None,
-                },
+            (true, Some(rows)) => Some(JsonRows {
+                rows: rows.value,
+                headings: headings.map(|path| path.value),
             }),
         };
         let outer = json.as_ref().map(|json| json.rows.has_outer());

@@ -135,7 +135,7 @@ fn describe(schema: &mut Json, texts: &BTreeMap<String, String>, path: &str) {
             path => format!("{path}.{key}"),
         };
         if let (Some(text), Some(property)) = (texts.get(&path), property.as_object_mut()) {
-            property.insert("description".to_owned(), json!(text));
+            property.entry("description").or_insert_with(|| json!(text));
         }
         describe(property, texts, &path);
     }

@@ -1,7 +1,7 @@
 //! Loads valid values: literals and named kinds of `values`.
 
-use super::{value_of, word};
-use crate::document::Item;
+use super::value_of;
+use crate::document::{At, Findings, Item, KeyValue, ValueShape, word};
 use crate::model::{AttributeModel, Canon, StructField, ValueSpec};
 use crate::pattern::Pattern;
 use crate::value::Value;
@@ -33,9 +33,30 @@ pub(super) fn read_canon(item: &Item<'_>) -> Vec<Canon> {
     word(item, &Canon::ALL).into_iter().collect()
 }
 
+/// The value of `values`.
+#[derive(Clone, Debug)]
+pub(crate) struct Values(Vec<ValueSpec>);
+
+impl KeyValue for Values {
+    fn declare(shape: &ValueShape) {
+        shape.accepts_anything();
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        Some(Self(read_values(item)))
+    }
+}
+
 /// The attribute with the values of the platform, each of which the model must have.
-pub(crate) fn narrowed(model: &AttributeModel, item: &Item<'_>) -> AttributeModel {
-    let values = read_values(item);
+pub(crate) fn narrowed(
+    model: &AttributeModel,
+    values: At<Values>,
+    findings: &Findings,
+) -> AttributeModel {
+    let At {
+        value: Values(values),
+        span,
+    } = values;
     for spec in &values {
         let is_valid = match spec {
             ValueSpec::Literal(value) => model.canonicalize(value).is_ok(),
@@ -53,7 +74,7 @@ pub(crate) fn narrowed(model: &AttributeModel, item: &Item<'_>) -> AttributeMode
                 spec.describe(),
                 model.describe_values()
             );
-            item.error("values", message);
+            findings.error("values", span.clone(), message);
         }
     }
     AttributeModel {

@@ -2,65 +2,48 @@
 
 use std::sync::Arc;
 
-use super::instance_keys::{TABLE, check_instance_keys};
-use super::named_lines::prefix;
-use super::toml::{block_path, codec, remove_first, templates};
-use crate::document::Table;
-use crate::driver::cli::block_path::BlockPath;
+use super::instance_keys::{InstanceKeys, ReservedKeys, WholeName, check_instance_keys};
+use super::named_lines::named_prefix;
+use super::toml::codec;
+use crate::document::{Named, Table, Template};
 use crate::driver::cli::named_lines::NamedLines;
 use crate::driver::cli::rows::RowRule;
 use crate::driver::cli::rules::{CliInstanceRule, InstanceKind, Reserved};
-use crate::driver::cli::template::LineTemplate;
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
 use crate::map::IndexMap;
-use crate::model::load::value_of;
 use crate::pattern::Pattern;
 use crate::value::Attributes;
 
+/// The rule of the instances. `None`: its error is reported.
 pub(super) fn instance(
     context: &Context<'_>,
     table: &Table<'_>,
+    keys: InstanceKeys,
     codecs: &mut IndexMap<String, Arc<Codec>>,
 ) -> Option<CliInstanceRule> {
-    let from = table.required_string("from");
-    let singleton = table.string("singleton");
-    let key = table.table("key").map(|key| {
-        let entries = key.entries();
-        let pairs = entries
-            .iter()
-            .filter_map(|(name, _, item)| Some((name.clone(), item.template()?)));
-        pairs.collect::<Vec<_>>()
+    let key = keys.key.map(|key| {
+        let key = key
+            .into_iter()
+            .map(|(name, Template(cell))| (name.value, cell));
+        key.collect::<Vec<_>>()
     });
-    let enter = table
-        .get("enter")
-        .and_then(|item| LineTemplate::load(&item));
-    let blocks = table.get("block").map(|item| item.one_or_more());
-    let block: Vec<BlockPath> = blocks
-        .into_iter()
-        .flatten()
-        .filter_map(block_path)
-        .collect();
-    let spellings = templates(table.get("line"));
-    let prefix = table.get("prefix").and_then(|item| prefix(&item));
-    let is_named = table.bool("named").unwrap_or(false);
-    let named = prefix.or(is_named.then(NamedLines::default));
+    let prefix = keys.prefix.and_then(|prefix| named_prefix(prefix, table));
+    let named = prefix.or(keys.named.then(NamedLines::default));
+    let (block, spellings) = (keys.block, keys.line);
     let has_block = !block.is_empty();
-    let kind = match (singleton, key, named, has_block, !spellings.is_empty()) {
+    let kind = match (keys.singleton, key, named, has_block, !spellings.is_empty()) {
         (Some(label), None, None, false, false) => InstanceKind::Singleton(label),
         (None, Some(key), None, false, false) => InstanceKind::Row {
             key,
             rows: RowRule::default(),
-            enter: enter.clone(),
+            enter: keys.enter,
         },
         (None, None, None, true, false) => InstanceKind::Block(block),
         (None, None, None, _, true) => InstanceKind::Line { block, spellings },
         (None, None, Some(lines), _, false) => InstanceKind::Named { block, lines },
         _ => {
             // The form can be one of the unknown keys.
-            for (key, _) in TABLE.keys {
-                table.get(key);
-            }
             if !table.finish() {
                 return None;
             }
@@ -73,7 +56,56 @@ pub(super) fn instance(
             return None;
         }
     };
-    if let InstanceKind::Block(paths) = &kind
+    check_forms(&kind, keys.remove.lines.len(), table);
+    check_instance_keys(&kind, table);
+    for (name, codec_name) in keys.codec {
+        if !context.model.attributes.contains_key(name.as_str()) {
+            let message = format!("{} has no attribute `{}`", context.model.name, name.value);
+            table
+                .findings
+                .error("unknown-attribute", codec_name.span.clone(), message);
+        }
+        if let Some(codec) = codec(context, table, &codec_name) {
+            codecs.insert(name.value, codec);
+        }
+    }
+    let mut assume = Attributes::default();
+    for (name, value) in keys.assume {
+        match context.model.canonicalize(&name, &value) {
+            Ok(value) => {
+                assume.insert(name.value, value);
+            }
+            Err(error) => table
+                .findings
+                .error("assume", value.span, error.to_string()),
+        }
+    }
+    Some(CliInstanceRule {
+        assume,
+        only: patterns(context, table, keys.only),
+        is_permanent: keys.remove.is_permanent,
+        permanent: patterns(context, table, keys.permanent),
+        always: keys.always,
+        span: table.span.clone(),
+        from: keys.from.value,
+        kind,
+        mode: keys.mode,
+        create: keys.create,
+        remove: keys.remove.lines,
+        remove_empty: keys.remove_empty,
+        replace_first: keys.replace.is_some(),
+        keep_unmanaged: keys.keep_unmanaged,
+        reserved: keys.reserved.and_then(|keys| reserved(keys, table)),
+        prompts: keys.prompts,
+        warn_removal: keys.warn_removal,
+        distinct: keys.distinct,
+        other_lines: keys.other_lines,
+    })
+}
+
+/// Checks blocks and syntaxes that depend on one another.
+fn check_forms(kind: &InstanceKind, removals: usize, table: &Table<'_>) {
+    if let InstanceKind::Block(paths) = kind
         && let Some(path) = paths.iter().find(|path| path.ends_optional())
     {
         let message = format!("the last block of `{}` cannot be optional", path.text);
@@ -85,7 +117,7 @@ pub(super) fn instance(
             .findings
             .error_with_help("instance", table.span.clone(), message, help);
     }
-    if let InstanceKind::Line { block, spellings } = &kind
+    if let InstanceKind::Line { block, spellings } = kind
         && kind.has_forms()
     {
         let error = |message: &str| {
@@ -97,7 +129,6 @@ pub(super) fn instance(
                 "with the top level as one of several blocks, `line` has one syntax for each block",
             );
         }
-        let removals = templates(table.get("remove")).len();
         if removals > 0 && removals != block.len() {
             error(
                 "with the top level as one of several blocks, `remove` has one line for each block",
@@ -111,95 +142,43 @@ pub(super) fn instance(
             }
         }
     }
-    check_instance_keys(&kind, table);
-    for (name, _, item) in table.table("codec").iter().flat_map(Table::entries) {
-        if !context.model.attributes.contains_key(name.as_str()) {
-            item.error(
-                "unknown-attribute",
-                format!("{} has no attribute `{name}`", context.model.name),
-            );
-        }
-        if let Some(codec) = codec(context, &item) {
-            codecs.insert(name, codec);
-        }
-    }
-    let reserved = table.table("reserved").and_then(|table| {
-        let attribute = table.required_string("attr");
-        let item = table.get("ranges");
-        table.finish();
-        let item = item?;
-        let text = item.string()?;
-        let ranges: Option<Vec<(i64, i64)>> = text
-            .split(',')
-            .map(|part| {
-                let (from, to) = part.split_once('-').unwrap_or((part, part));
-                Some((from.trim().parse().ok()?, to.trim().parse().ok()?))
-            })
-            .collect();
-        if ranges.is_none() {
-            item.error("reserved", "`ranges` must be a list such as 1,1002-1005");
-        }
-        Some(Reserved {
-            attribute: attribute?,
-            text: text.clone(),
-            ranges: ranges?,
-        })
+}
+
+/// The reserved numbers. `None`: they are invalid, which is reported.
+fn reserved(keys: ReservedKeys, table: &Table<'_>) -> Option<Reserved> {
+    let parts = keys.ranges.split(',').map(|part| {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        Some((from.trim().parse().ok()?, to.trim().parse().ok()?))
     });
-    let mut assume = Attributes::default();
-    for (name, _, item) in table.table("assume").iter().flat_map(Table::entries) {
-        let Some(value) = value_of(&item) else {
-            continue;
-        };
-        match context.model.canonicalize(&name, &value) {
-            Ok(value) => {
-                assume.insert(name, value);
-            }
-            Err(error) => item.error("assume", error.to_string()),
-        }
+    let ranges: Option<Vec<(i64, i64)>> = parts.collect();
+    if ranges.is_none() {
+        let message = "`ranges` must be a list such as 1,1002-1005";
+        table
+            .findings
+            .error("reserved", keys.ranges.span.clone(), message);
     }
-    let remove = table.get("remove");
-    let is_permanent = remove
-        .as_ref()
-        .is_some_and(|item| item.as_bool() == Some(false));
-    let only = patterns(context, table, "only");
-    let permanent = patterns(context, table, "permanent");
-    Some(CliInstanceRule {
-        assume,
-        only,
-        is_permanent,
-        permanent,
-        always: table.bool("always").unwrap_or(false),
-        span: table.span.clone(),
-        from: from?,
-        kind,
-        mode: table.get("mode").and_then(block_path),
-        create: templates(table.get("create")),
-        remove: templates(remove.filter(|_| !is_permanent)),
-        remove_empty: table
-            .get("remove_empty")
-            .and_then(|item| LineTemplate::load(&item)),
-        replace_first: remove_first(table),
-        keep_unmanaged: table.bool("keep_unmanaged").unwrap_or(true),
-        reserved,
-        prompts: table.bool("prompts").unwrap_or(false),
-        warn_removal: table
-            .get("warn_removal")
-            .and_then(|item| LineTemplate::load(&item)),
-        distinct: table.bool("distinct").unwrap_or(false),
-        other_lines: templates(table.get("other_lines")),
+    Some(Reserved {
+        attribute: keys.attr,
+        text: keys.ranges.value,
+        ranges: ranges?,
     })
 }
 
 /// `only`, `permanent`: patterns of complete names by namevar.
-fn patterns(context: &Context<'_>, table: &Table<'_>, key: &str) -> Vec<(String, Pattern)> {
-    let names = table.table(key);
-    let entries = names.iter().flat_map(Table::entries);
-    let patterns = entries.filter_map(|(name, _, item)| {
-        if !context.model.namevars().any(|namevar| namevar == name) {
-            let message = format!("`{name}` is no namevar of {}", context.model.name);
-            item.error("unknown-attribute", message);
+fn patterns(
+    context: &Context<'_>,
+    table: &Table<'_>,
+    names: Named<WholeName>,
+) -> Vec<(String, Pattern)> {
+    let patterns = names.into_iter().map(|(name, WholeName(pattern))| {
+        let mut namevars = context.model.namevars();
+        if !namevars.any(|namevar| namevar == name.as_str()) {
+            let message = format!("`{}` is no namevar of {}", name.value, context.model.name);
+            table
+                .findings
+                .error("unknown-attribute", pattern.span, message);
         }
-        Some((name, item.compile(&format!("^(?:{})$", item.string()?))?))
+        (name.value, pattern.value)
     });
     patterns.collect()
 }

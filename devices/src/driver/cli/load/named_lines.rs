@@ -1,6 +1,6 @@
 //! Completes the lines of instances that have the names in each line.
 
-use crate::document::{Item, Table};
+use crate::document::{At, Table};
 use crate::driver::cli::named_lines::NamedLines;
 use crate::driver::cli::rules::{
     CliAttributeRule, CliInstanceRule, CliLocation, InstanceKind, NoForm,
@@ -11,12 +11,15 @@ use crate::map::IndexMap;
 use crate::value::Name;
 
 /// The common beginning of lines. It has a fixed number of words.
-pub(super) fn prefix(item: &Item<'_>) -> Option<NamedLines> {
-    let prefix = LineTemplate::load(item)?;
+pub(super) fn named_prefix(prefix: At<LineTemplate>, table: &Table<'_>) -> Option<NamedLines> {
+    let At {
+        value: prefix,
+        span,
+    } = prefix;
     let names = prefix.attributes();
     if let Some(name) = names.iter().find(|name| prefix.takes_rest(name)) {
         let message = format!("`{{{name}}}` of `prefix` takes the rest of the line: use one word");
-        item.error("prefix", message);
+        table.findings.error("prefix", span, message);
         return None;
     }
     let names = names.into_iter().map(str::to_owned).collect();

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use super::{files, render_all};
+use crate::document::SectionForm;
 use crate::driver::Registry;
-use crate::driver::cli::load::positions::{Position, TABLE};
+use crate::driver::cli::load::attribute_keys::{AttributeKeys, Position};
 
 const MODEL: &str = r#"
 [attr.name]
@@ -15,6 +16,18 @@ values = ["unset", "l"]
 [attr.mode]
 values = ["unset", "a", "b", true, false]
 "#;
+
+/// The keys that put a value into a position: with them another position is that of the value.
+const SELECTING: [&str; 8] = [
+    "column",
+    "field",
+    "opaque",
+    "exists",
+    "elsewhere",
+    "inside",
+    "order",
+    "number_of",
+];
 
 /// The keys of `[instance]`, and those of `[attr.mode]` that put the value into a position.
 fn position_keys(position: Position) -> (&'static str, Vec<(&'static str, &'static str)>) {
@@ -79,6 +92,9 @@ fn sample(key: &str) -> &'static str {
         "at_most" => "4",
         "warn" => "\"the mode changes\"",
         "write_only" => "\"hashed\"",
+        "ignored" | "unsupported" | "refused" => "\"not here\"",
+        "misleading" => "{ effect = \"the mode changes\" }",
+        "unsupported_values" => "[\"b\"]",
         "no_effect" => "{ lead = [\"l\"] }",
         other => panic!("no sample of `{other}`"),
     }
@@ -127,13 +143,17 @@ fn findings(position: Position, key: &str) -> Result<(), String> {
 #[test]
 fn keys_are_accepted_where_they_have_an_effect_and_refused_elsewhere() {
     let mut wrong = Vec::new();
-    for &(key, positions) in TABLE.keys {
-        for &(position, _) in TABLE.forms {
+    for declared in AttributeKeys::KEYS.keys {
+        let key = declared.name;
+        if SELECTING.contains(&key) {
+            continue;
+        }
+        for &(position, _) in Position::FORMS {
             // A line for a value that is an inner block makes it a value in the line.
             if position == Position::InnerBlock && matches!(key, "line" | "set") {
                 continue;
             }
-            let has_effect = positions.contains(&position);
+            let has_effect = declared.forms.is_empty() || declared.forms.contains(&position);
             match findings(position, key) {
                 Ok(()) if has_effect => {}
                 Err(found) if !has_effect && found.contains("no effect") => {}

@@ -3,7 +3,7 @@
 use crate::map::IndexMap;
 
 use super::attribute_keys::{self, LocationForm};
-use crate::document::{Item, Table};
+use crate::document::{At, Item, KeyValue, Table, word};
 use crate::driver::json_fields::{all_fields, fields, json_of};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
@@ -13,8 +13,8 @@ use crate::driver::rest::definition::{
 };
 use crate::driver::rest::toml::{body, item_template, named, required_template};
 use crate::model::TypeModel;
-use crate::model::load::value_spec::narrowed;
-use crate::model::load::{value_of, word};
+use crate::model::load::value_of;
+use crate::model::load::value_spec::{Values, narrowed};
 use crate::operation::Method;
 use crate::read::field_path::FieldPath;
 use crate::value::{Name, Value};
@@ -55,7 +55,8 @@ pub(crate) fn read_attribute(
         read_location(name, table, needs_list, unset)
     };
     let values = table.get("values");
-    let narrowed = values.map(|item| narrowed(&model.attributes[name], &item));
+    let values = values.and_then(|item| At::<Values>::read(&item));
+    let narrowed = values.map(|values| narrowed(&model.attributes[name], values, table.findings));
     let form = location
         .as_ref()
         .and_then(|location| LocationForm::of(location, is_netconf));

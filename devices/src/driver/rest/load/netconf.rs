@@ -2,6 +2,7 @@
 
 use super::instance_keys::{self, ObjectForm};
 use super::read_key;
+use crate::document::word;
 use crate::document::{Item, Table};
 use crate::driver::json_fields::fields;
 use crate::driver::rest::definition::{
@@ -12,7 +13,6 @@ use crate::driver::rest::template::TextTemplate;
 use crate::driver::rest::toml::body;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
-use crate::model::load::word;
 use crate::operation::Method;
 use crate::read::field_path::{FieldPath, PathStep};
 use crate::read::rows::RowsRule;

@@ -1,0 +1,228 @@
+//! The keys of `[attr.x]`, and the positions of values where each has an effect.
+
+use super::toml::{ReplaceFirst, SetLine, UnsupportedValues};
+use crate::document::{At, Named, SectionForm, keys, word_values};
+use crate::driver::cli::rules::{
+    CliAttributeRule, CliLocation, EquivalentValue, NoForm, WriteOnly,
+};
+use crate::driver::cli::template::LineTemplate;
+use crate::model::load::value_spec::Values;
+use crate::pattern::Pattern;
+use crate::value::Value;
+
+/// The position of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::driver) enum Position {
+    OwnLine,
+    InstanceLine,
+    Cell,
+    Text,
+    Exists,
+    OtherBlock,
+    InnerBlock,
+    SharedLine,
+    Order,
+}
+
+use Position::{
+    Cell, Exists, InnerBlock, InstanceLine, Order, OtherBlock, OwnLine, SharedLine, Text,
+};
+
+impl SectionForm for Position {
+    const FORMS: &'static [(Self, &'static str)] = &[
+        (OwnLine, "`line`, `set`"),
+        (InstanceLine, "the line of the instance"),
+        (Cell, "`column`, `field`"),
+        (Text, "`opaque`"),
+        (Exists, "`exists`"),
+        (OtherBlock, "`elsewhere`"),
+        (InnerBlock, "`sub` alone"),
+        (SharedLine, "`inside`"),
+        (Order, "`order`"),
+    ];
+}
+
+impl Position {
+    /// The position of a rule; `None` if the platform has no value.
+    pub(super) fn of(rule: &CliAttributeRule) -> Option<Self> {
+        if rule.inside.is_some() {
+            return Some(SharedLine);
+        }
+        Some(match rule.location {
+            CliLocation::Lines => OwnLine,
+            CliLocation::Instance => InstanceLine,
+            CliLocation::Cell(_) => Cell,
+            CliLocation::Opaque { .. } => Text,
+            CliLocation::Exists(_) => Exists,
+            CliLocation::Elsewhere(_) => OtherBlock,
+            CliLocation::InnerBlock => InnerBlock,
+            CliLocation::Order(_) => Order,
+            CliLocation::NumberOf(_) | CliLocation::Nowhere => return None,
+        })
+    }
+}
+
+const WRITTEN: [Position; 6] = [OwnLine, Cell, Text, Exists, OtherBlock, InnerBlock];
+const SENT: [Position; 7] = [OwnLine, Cell, Text, Exists, OtherBlock, InnerBlock, Order];
+const COMPARED: [Position; 6] = [OwnLine, InstanceLine, Cell, Exists, OtherBlock, SharedLine];
+const LISTS: [Position; 5] = [OwnLine, InstanceLine, Cell, OtherBlock, SharedLine];
+
+keys! {
+    /// How an attribute is read and written.
+    pub(in crate::driver) struct AttributeKeys at Position {
+        /// The line with the value; the first syntax is written.
+        line: Vec<LineTemplate> where [OwnLine, Cell, Exists, OtherBlock],
+        /// The line, or the fields, for a value, by its name in the model.
+        set: Named<SetLine> where [OwnLine, Cell, Exists, SharedLine],
+        /// Column of the table.
+        column: Option<At<String>> where [Cell, SharedLine],
+        /// Key of a stanza, or path of a field.
+        field: Option<At<String>> where [Cell, SharedLine],
+        /// Patterns or fields by the name of the value.
+        when: Named<Pattern> where [Cell, SharedLine],
+        /// Pattern; the first group is the value.
+        pattern: Option<Pattern> where [Cell, SharedLine],
+        /// Words before a text of several lines.
+        opaque: Option<String> where [Text],
+        /// Characters that can enclose the text.
+        delimiters: Option<String> where [Text],
+        /// True if a line begins with one of these texts.
+        exists: Option<Vec<LineTemplate>> where [Exists],
+        /// Blocks of members that have the lines.
+        elsewhere: Option<LineTemplate> where [OtherBlock],
+        /// Attribute with the number.
+        number_of: Option<String>,
+        /// Attribute whose line or fields have the value.
+        inside: Option<String> where [SharedLine],
+        /// Attributes in the same line or fields.
+        with: Vec<String> where [OwnLine, Cell, OtherBlock],
+        /// The position among the instances.
+        order: Option<OrderKeys> where [Order],
+        /// Value without a line or field.
+        absent: Option<At<Value>>,
+        /// Value of a line without a word for the attribute.
+        implied: Option<At<Value>> where [OwnLine, SharedLine],
+        /// Lists of values that members of one instance may have at the same time.
+        compatible: Vec<At<Vec<String>>> where [SharedLine],
+        /// Default of a new instance.
+        initial: Option<At<Value>> where WRITTEN,
+        /// `on`: the device prints only the negative form.
+        default: Option<DefaultOn> where [OwnLine],
+        /// The command that removes a line.
+        no: Option<NoForm> where [OwnLine, Cell, Exists],
+        /// One line for each element.
+        many: bool where [OwnLine, Cell],
+        /// `remove-first`: the old line is removed before the new one is sent.
+        replace: Option<ReplaceFirst> where [OwnLine, Cell],
+        /// Words that belong to other lines.
+        skip: Vec<String> where [OwnLine, InstanceLine],
+        /// Global lines that select the syntax of a new line.
+        follows: Option<At<Vec<LineTemplate>>> where [OwnLine],
+        /// The line that adds numbers to a set.
+        more: Option<LineTemplate> where [OwnLine, Cell],
+        /// The line that removes numbers from a set.
+        less: Option<LineTemplate> where [OwnLine, Cell],
+        /// The inner block with the lines, or the list of members.
+        sub: Vec<String> where [OwnLine, Text, Exists, InnerBlock],
+        /// Location of the value if there is no line.
+        fallback as "else": Option<ElseKeys> where [OwnLine, InstanceLine, Cell],
+        /// Value format.
+        codec: Option<At<String>> where LISTS,
+        /// Pattern of the beginning of a line that `no` has.
+        identity: Option<Pattern> where [OwnLine],
+        /// Current values that are in sync with a value.
+        alike: Named<Vec<EquivalentValue>> where COMPARED,
+        /// Values whose lines are sent before all others.
+        first: Vec<String> where WRITTEN,
+        /// Values whose lines are sent after all others.
+        last: Vec<String> where WRITTEN,
+        /// Lines that the device adds with a value, for predictions.
+        adds: Named<Vec<LineTemplate>> where [OwnLine],
+        /// Line that the device adds to members when the instance is removed.
+        left: Option<LineTemplate> where [OtherBlock],
+        /// Maximum of elements on the device.
+        at_most: Option<usize> where LISTS,
+        /// The command may ask for confirmation.
+        prompts: bool where SENT,
+        /// Attributes whose lines the device removes when this value changes; they are sent again.
+        clears: Vec<String> where [OwnLine],
+        /// Warning before the line is sent.
+        warn: Option<LineTemplate> where SENT,
+        /// Reason why the attribute has no effect; noted.
+        ignored: Option<String>,
+        /// Reason why the platform does not have the attribute.
+        unsupported: Option<String>,
+        /// Reason why the attribute is an error.
+        refused: Option<String>,
+        /// Values of others with which the attribute has no effect.
+        no_effect: Named<Vec<String>>,
+        /// A surprising effect, of which `validate` warns.
+        misleading: Option<MisleadingKeys>,
+        /// The value cannot be read; it is sent if it is not the one that was set last.
+        write_only: Option<WriteOnly> where [OwnLine, InstanceLine, SharedLine],
+        /// Valid values on the platform, if they are only a part of those of the model.
+        values: Option<At<Values>>,
+        /// Values that the platform does not have, with reasons.
+        unsupported_values: Option<At<UnsupportedValues>>,
+    }
+}
+
+/// The device prints only the negative form.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::driver) struct DefaultOn;
+
+word_values!(DefaultOn { "on" => DefaultOn });
+
+keys! {
+    /// The lines that move an instance.
+    pub(in crate::driver) struct OrderKeys {
+        /// Line or path that moves an instance behind another one.
+        after: LineTemplate,
+        /// Line or path that moves an instance to the first place.
+        before: LineTemplate,
+    }
+}
+
+/// Another place of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::driver) enum ElsePlace {
+    GlobalLine,
+    OtherRead,
+}
+
+impl SectionForm for ElsePlace {
+    const FORMS: &'static [(Self, &'static str)] = &[
+        (ElsePlace::GlobalLine, "`line`"),
+        (ElsePlace::OtherRead, "`from`"),
+    ];
+}
+
+keys! {
+    /// Location of the value if there is no line.
+    pub(in crate::driver) struct ElseKeys at ElsePlace {
+        /// A global line with the default of instances.
+        line: Option<LineTemplate> where [ElsePlace::GlobalLine],
+        /// Patterns of the names to which it applies.
+        only: Named<Pattern> where [ElsePlace::GlobalLine],
+        /// Another read.
+        from: Option<String> where [ElsePlace::OtherRead],
+        /// Its column with the name of the instance.
+        key: Option<String> where [ElsePlace::OtherRead],
+        /// Its column with the value.
+        column: Option<String> where [ElsePlace::OtherRead],
+        /// Patterns by the name of the value.
+        when: Named<Pattern> where [ElsePlace::OtherRead],
+        /// Pattern; the first group is the value.
+        pattern: Option<Pattern> where [ElsePlace::OtherRead],
+    }
+}
+
+keys! {
+    /// A surprising effect, of which `validate` warns.
+    pub(in crate::driver) struct MisleadingKeys {
+        /// Values of attributes with the effect.
+        when: Named<Vec<String>>,
+        /// The effect.
+        effect: String,
+    }
+}
