@@ -6,6 +6,7 @@
 
 mod configuration;
 mod list_line;
+mod node;
 mod set_line;
 mod shape;
 mod terminal;

@@ -2,7 +2,9 @@
 //!
 //! A line with deeper indentation than the line before belongs to it
 //! (`docs/reference/devices/cisco_ios.md`, section 3). Separator lines are ignored. A text between
-//! delimiters (a banner) is one node with an unparsed body.
+//! delimiters (a banner) is one node with an unparsed body. Blocks with one header are one block.
+
+mod join;
 
 use std::ops::Range;
 
@@ -215,27 +217,8 @@ impl Tree {
                 is_flat_section: begins_section,
             });
         }
-        tree.split(&rules.split);
+        tree.split_and_join(&rules.split);
         tree
-    }
-
-    /// Replaces lines of several instances by one line for each, with the lines below them.
-    fn split(&mut self, rules: &[SplitRule]) {
-        if rules.is_empty() {
-            return;
-        }
-        let nodes = std::mem::take(&mut self.nodes);
-        for mut node in nodes {
-            node.children.split(rules);
-            let lines = rules.iter().find_map(|rule| rule.lines(&node.text));
-            match lines {
-                None => self.nodes.push(node),
-                Some(lines) => self.nodes.extend(lines.into_iter().map(|text| Node {
-                    text,
-                    ..node.clone()
-                })),
-            }
-        }
     }
 
     /// The lines at this depth, below the last line of each level above.

@@ -4,6 +4,7 @@ use regex::Regex;
 use switchtender_outline::{CommandLine, NegativeForm};
 
 use super::list_line::CompiledList;
+use super::node::{self, Node};
 use super::set_line::CompiledSet;
 use super::shape::{CompiledMove, CompiledRemoval, CompiledShape, InvalidShape, compile};
 
@@ -26,13 +27,6 @@ pub(crate) struct StructuralConfiguration {
     hostname: Option<Regex>,
 }
 
-/// A line, and the lines of its block.
-#[derive(Debug, Default, Clone, PartialEq)]
-struct Node {
-    text: String,
-    children: Vec<Node>,
-}
-
 /// The effect of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineEffect {
@@ -45,7 +39,7 @@ pub(super) enum LineEffect {
 }
 
 impl StructuralConfiguration {
-    /// A configuration with the lines of a text; indented lines are in the block above.
+    /// A configuration with the lines of a text.
     pub(crate) fn new(command_line: &CommandLine, text: &str) -> Result<Self, InvalidShape> {
         let shapes = command_line.shapes.iter().map(CompiledShape::new);
         let removals = command_line.removals.iter().map(CompiledRemoval::new);
@@ -56,7 +50,7 @@ impl StructuralConfiguration {
         let lists = command_line.lists.iter().map(CompiledList::new);
         let lists = lists.collect::<Result<Vec<_>, _>>()?;
         let sets = command_line.sets.iter().map(CompiledSet::new);
-        let top = one_element_each(parse(text), &lists);
+        let top = node::read(text, &lists);
         Ok(Self {
             committed: command_line.abort.is_some().then(|| top.clone()),
             top,
@@ -322,15 +316,6 @@ impl StructuralConfiguration {
     }
 }
 
-impl Node {
-    fn new(text: &str) -> Self {
-        Self {
-            text: text.to_owned(),
-            children: Vec::new(),
-        }
-    }
-}
-
 /// Removes the lines that begin with these words, and those of inner blocks.
 fn remove_lines(level: &mut Vec<Node>, words: &str, reaches_inner: bool) {
     level.retain(|node| !begins(&node.text, words));
@@ -358,41 +343,4 @@ fn end_of(level: &[Node], line: &str, last: Option<&Regex>) -> usize {
             .unwrap_or(level.len())
     };
     similar.map_or_else(end, |similar| similar + 1)
-}
-
-/// The lines of a level, and for each line with a list those that it stands for.
-fn one_element_each(level: Vec<Node>, lists: &[CompiledList]) -> Vec<Node> {
-    let mut all = Vec::new();
-    for mut node in level {
-        node.children = one_element_each(node.children, lists);
-        match lists.iter().find_map(|list| list.lines(&node.text)) {
-            Some(lines) => all.extend(lines.into_iter().map(|text| Node {
-                text,
-                children: node.children.clone(),
-            })),
-            None => all.push(node),
-        }
-    }
-    all
-}
-
-fn parse(text: &str) -> Vec<Node> {
-    let mut top: Vec<Node> = Vec::new();
-    let mut open: Vec<usize> = Vec::new();
-    for line in text.lines() {
-        let content = line.trim();
-        if content.is_empty() {
-            continue;
-        }
-        let depth = line.len() - line.trim_start().len();
-        open.retain(|outer| *outer < depth);
-        let mut level = &mut top;
-        for _ in &open {
-            let node = level.last_mut().expect("an open block has a line");
-            level = &mut node.children;
-        }
-        level.push(Node::new(content));
-        open.push(depth);
-    }
-    top
 }

@@ -103,6 +103,22 @@ async fn login(address: std::net::SocketAddr) -> Terminal {
 }
 
 #[tokio::test]
+async fn structural_mock_joins_blocks_with_one_header() {
+    let config = "vlan 1-2\nvlan 2\n name x\nserver s1\nVLAN 2\n mtu 1\n name x\nvlan 1\n";
+    let list = ListShape {
+        pattern: r"^vlan ([\d,-]+)$".to_owned(),
+        form: ListForm::Numbers(None),
+    };
+    let command_line = CommandLine {
+        lists: vec![list],
+        ..blocks()
+    };
+    let device = start(command_line, config).await;
+    let joined = "vlan 1\nvlan 2\n name x\n mtu 1\nserver s1\n";
+    assert_eq!(device.running_config(), joined);
+}
+
+#[tokio::test]
 async fn structural_mock_keeps_blocks_and_lines() {
     let config = "sysname x\ninterface a\n mtu 1500\n vlan 1\nserver s1\nreturn\n";
     let device = start(blocks(), config).await;

@@ -32,21 +32,13 @@ impl From<Option<Value>> for CellValue {
 }
 
 impl CliType {
-    /// The instance of a resource. If several lines have its names, the most similar is used.
+    /// The instance with the names of a resource, and with the identity that it selects.
     pub(crate) fn find(&self, desired: &Attributes, state: &State) -> Option<FoundInstance> {
         let mut found = self.find_all(state, Some(desired));
-        if found.len() < 2 {
-            return found.pop();
-        }
         if found.iter().any(|one| self.is_selected(desired, one)) {
             found.retain(|one| self.is_selected(desired, one));
         }
-        let likeness = |found: &FoundInstance| {
-            let same = |(name, value): &(&Name, &Value)| desired.get(name) == Some(value);
-            found.attributes.iter().filter(same).count()
-        };
-        // The first of several equally similar ones.
-        found.into_iter().rev().max_by_key(likeness)
+        found.into_iter().min_by_key(|one| !one.is_understood())
     }
 
     /// All instances, or those with the namevars of a resource.
@@ -88,6 +80,7 @@ impl CliType {
             self.complete(found, state);
         }
         self.mark_further_lines(&mut all, further);
+        self.mark_equal_names(&mut all);
         all
     }
 

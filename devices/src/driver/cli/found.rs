@@ -1,5 +1,6 @@
 //! An instance and the lines it was read from.
 
+use super::not_understood::OTHER_WORDS;
 use crate::change::Instance;
 use crate::map::IndexMap;
 use crate::value::{Attributes, Name, Value};
@@ -40,6 +41,11 @@ impl FoundInstance {
     /// exists but is not a trunk.
     pub(crate) fn is_present(&self) -> bool {
         self.attributes.get("ensure").and_then(Value::as_str) != Some("absent")
+    }
+
+    /// Whether its line has no words that no attribute expresses.
+    pub(super) fn is_understood(&self) -> bool {
+        !self.is_not_understood && !self.unmanaged.contains_key(OTHER_WORDS)
     }
 
     pub(super) fn into_instance(self) -> Instance {

@@ -53,7 +53,7 @@ impl CliType {
     }
 
     /// Whether a further line with the names of an instance adds to it: `remove` has the names only.
-    fn adds_lines(&self) -> bool {
+    pub(super) fn adds_lines(&self) -> bool {
         let remove = &self.instance.remove;
         matches!(self.instance.kind, InstanceKind::Line { .. })
             && !self.instance.kind.has_forms()

@@ -1,6 +1,11 @@
 //! The identity of lines: the attributes that distinguish them in addition to their names, such
 //! as the VRF of an NTP server.
 
+use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
+
+use foldhash::HashMap;
+
 use super::found::FoundInstance;
 use super::rules::InstanceKind;
 use super::template::{LineTemplate, Vocabulary};
@@ -43,6 +48,51 @@ impl CliType {
                 values.join(", "),
             ),
         })
+    }
+
+    /// Marks the instances that others have the names and the identity of: which of them a resource
+    /// stands for is unknown.
+    pub(super) fn mark_equal_names(&self, all: &mut [FoundInstance]) {
+        for index in self.with_equal_names(all.iter()) {
+            let found = &mut all[index];
+            found.is_not_understood = true;
+            let text = self.text_of(found);
+            found.line.get_or_insert(text);
+        }
+    }
+
+    /// The positions of the instances that others have the names and the identity of.
+    pub(super) fn with_equal_names<'f>(
+        &self,
+        all: impl Iterator<Item = &'f FoundInstance>,
+    ) -> BTreeSet<usize> {
+        let identity: Vec<&str> = self.identity().collect();
+        let mut first: HashMap<String, usize> = HashMap::default();
+        let mut equal = BTreeSet::new();
+        // A line that is not understood is told as such, and hinders the changes.
+        let understood = all.enumerate().filter(|(_, one)| one.is_understood());
+        for (index, found) in understood {
+            let mut key = self.names_as_text(&found.attributes);
+            for name in &identity {
+                let value = set_value(&found.attributes, name).and_then(Value::scalar_text);
+                key.push_str(&value.unwrap_or_default());
+                key.push('\0');
+            }
+            match first.entry(key) {
+                Entry::Occupied(other) => equal.extend([*other.get(), index]),
+                Entry::Vacant(free) => {
+                    free.insert(index);
+                }
+            }
+        }
+        equal
+    }
+
+    /// The line of an instance, the header of its block, or its name in a table.
+    pub(super) fn text_of(&self, found: &FoundInstance) -> String {
+        let line = found.line.as_ref().or(found.block.last());
+        line.cloned()
+            .unwrap_or_else(|| self.instance_name(&found.attributes))
     }
 
     /// The attributes beside the names that identify a line.

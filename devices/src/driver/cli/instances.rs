@@ -177,17 +177,25 @@ impl Instances {
         }
     }
 
-    fn new(cli: &CliType, mut all: Vec<IndexedInstance>) -> Self {
+    fn new(cli: &CliType, instances: Vec<IndexedInstance>) -> Self {
+        let mut all: Vec<Option<IndexedInstance>> = Vec::with_capacity(instances.len());
         let mut by_names: HashMap<String, Vec<usize>> = HashMap::default();
-        for (index, indexed) in all.iter_mut().enumerate() {
+        let is_block = matches!(cli.instance.kind, InstanceKind::Block(_));
+        for mut indexed in instances {
             cli.add_absent_names(&mut indexed.found.attributes);
             let names = cli.names_as_text(&indexed.found.attributes);
-            by_names.entry(names).or_default().push(index);
+            let equal = by_names.entry(names).or_default();
+            let is_again = |index: &usize| {
+                let other = all[*index].as_ref();
+                other.is_some_and(|other| other.found.block == indexed.found.block)
+            };
+            // A header that the device prints again, without lines.
+            if !is_block || !equal.iter().any(is_again) {
+                equal.push(all.len());
+                all.push(Some(indexed));
+            }
         }
-        Self {
-            all: all.into_iter().map(Some).collect(),
-            by_names,
-        }
+        Self { all, by_names }
     }
 }
 

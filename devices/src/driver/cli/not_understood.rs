@@ -23,7 +23,7 @@ use crate::secret::MASK;
 use crate::value::{Attributes, Name};
 
 /// The name of `{*}` among the words that belong to no attribute.
-const OTHER_WORDS: &str = "*";
+pub(super) const OTHER_WORDS: &str = "*";
 
 impl CliType {
     /// The lines and rows that the type recognizes and does not read completely. A line that only
@@ -65,6 +65,7 @@ impl CliType {
             let names = self.names_of(&found.attributes);
             survey.add_instance_line(found.block.clone(), line, names, extent);
         }
+        survey.equal_names(&self.indexed_instances(state));
         for rule in self.attributes.values() {
             if let CliLocation::Elsewhere(block) = &rule.location {
                 survey.members(nodes_of(state.tree(CONFIG)), rule, block);

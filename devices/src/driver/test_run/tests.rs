@@ -7,6 +7,7 @@ mod not_understood;
 mod odd_values;
 mod other_spellings;
 mod predicted_configuration;
+mod repeated_blocks;
 mod undo;
 mod unknown_words;
 

@@ -3,6 +3,8 @@
 use super::super::CliType;
 use super::super::block_path::{self, BlockLevel, BlockPath};
 use super::super::find::CellValue;
+use super::super::found::FoundInstance;
+use super::super::instances::Instances;
 use super::super::members::MemberVocabulary;
 use super::super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, InstanceKind};
 use super::super::template::{LineTemplate, Vocabulary};
@@ -423,6 +425,25 @@ impl<'a> Survey<'a> {
         let text = row.text(&cell.name);
         let text = if is_secret { MASK } else { &text };
         Some(format!("{}: {text}", cell.name))
+    }
+
+    /// Adds the instances that have the names of others.
+    pub(super) fn equal_names(&mut self, instances: &Instances) {
+        let cli = self.cli;
+        if cli.adds_lines() {
+            return;
+        }
+        let all: Vec<&FoundInstance> = instances.iter().map(|indexed| &indexed.found).collect();
+        for index in cli.with_equal_names(all.iter().copied()) {
+            let found = all[index];
+            let names = cli.names_of(&found.attributes);
+            let blocks = match &found.line {
+                Some(_) => found.block.as_slice(),
+                None => found.block.split_last().map_or(&[][..], |(_, outer)| outer),
+            };
+            let text = cli.text_of(found);
+            self.add_instance_line(blocks.to_vec(), &text, names, Extent::Instance);
+        }
     }
 
     /// Adds the line of an instance that was read with a syntax for any words.
