@@ -5,7 +5,7 @@ pub(crate) mod tree_difference;
 
 use crate::map::IndexMap;
 use crate::read::indent::{Node, Tree};
-use crate::read::rows::RowsRule;
+use crate::read::nested_rows::NestedRows;
 use crate::read::{Parsed, State, json_text};
 
 /// The configuration in the answers of a state: configuration lines, and a line for each field of
@@ -13,7 +13,7 @@ use crate::read::{Parsed, State, json_text};
 /// lists of objects in the answers, `documents` the reads whose answers are complete documents.
 pub(crate) fn configuration(
     state: &State,
-    rows: &IndexMap<String, RowsRule>,
+    rows: &IndexMap<String, NestedRows>,
     documents: &[&str],
 ) -> Tree {
     let mut nodes = Vec::new();

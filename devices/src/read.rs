@@ -12,6 +12,7 @@ mod derived;
 pub mod field_path;
 pub(crate) mod indent;
 pub(crate) mod json_text;
+pub mod nested_rows;
 pub(crate) mod predicted;
 pub(crate) mod row;
 pub mod rows;

@@ -9,7 +9,7 @@ use crate::operation::Operation;
 use crate::predict::changed_lines::changed_lines;
 use crate::predict::{self, tree_difference::tree_difference};
 use crate::read::indent::{Node, Tree};
-use crate::read::rows::RowsRule;
+use crate::read::nested_rows::NestedRows;
 use crate::read::{CONFIG, State};
 use crate::secret::MASK;
 use crate::secret_mask::SecretMask;
@@ -94,8 +94,16 @@ impl Driver {
     pub(crate) fn configuration(&self, state: &State) -> Tree {
         let used = self.used_implementations();
         let reads = used.flat_map(|one| one.reads(None));
-        let rows = reads.filter_map(|read| Some((read.name, read.answer.rows()?.clone())));
-        let rows: IndexMap<String, RowsRule> = rows.collect();
+        let mut rows: IndexMap<String, NestedRows> = IndexMap::default();
+        for read in reads {
+            if let Some(own) = read.answer.rows() {
+                // The outer objects contain the inner ones of another type.
+                let rule = rows.entry(read.name).or_insert_with(|| own.clone());
+                if own.depth() < rule.depth() {
+                    *rule = own.clone();
+                }
+            }
+        }
         let documents = self.platform.documents.keys().map(String::as_str);
         let documents: Vec<&str> = documents.collect();
         let mut tree = predict::configuration(state, &rows, &documents);

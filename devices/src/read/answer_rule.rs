@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::csv::CsvRules;
 use super::field_path::{FieldPath, scalar_text};
-use super::rows::RowsRule;
+use super::nested_rows::NestedRows;
 use super::xml::{self, Namespaces};
 use crate::pattern::Pattern;
 
@@ -39,7 +39,7 @@ pub enum Expectation {
     /// The last line matches, so that the answer is complete.
     LastLine(Pattern),
     /// A JSON answer has this list of instances.
-    Rows(RowsRule),
+    Rows(NestedRows),
     /// A table has a header that begins with this word.
     Header(String),
     /// Records have a header that begins with this column.
@@ -77,7 +77,7 @@ impl AnswerRule {
     }
 
     /// The list of instances, if the answer is JSON with one.
-    pub(crate) fn rows(&self) -> Option<&RowsRule> {
+    pub(crate) fn rows(&self) -> Option<&NestedRows> {
         self.expectations.iter().find_map(|one| match one {
             Expectation::Rows(rows) => Some(rows),
             _ => None,

@@ -4,20 +4,27 @@ use serde_json::Value as Json;
 
 use super::field_path::scalar_text;
 use super::indent::Node;
-use super::rows::RowsRule;
+use super::nested_rows::NestedRows;
 
 /// The answer to a read as lines: for each object its path and, below it, its flattened fields.
 /// Members of lists have one line each; links and generations are omitted. Without `rows` the
-/// answer is one object. The text may contain secrets: mask it before output.
-pub(crate) fn objects(read: &str, answer: &Json, rows: Option<&RowsRule>) -> Vec<Node> {
+/// answer is one object. An object in lists in lists has the names of all elements around it. The text may contain secrets: mask it before output.
+pub(crate) fn objects(read: &str, answer: &Json, rows: Option<&NestedRows>) -> Vec<Node> {
     let path = read.strip_prefix("GET ").unwrap_or(read);
-    let Some(rows) = rows else {
+    let Some(list) = rows else {
         return object(path, answer).into_iter().collect();
     };
-    let rows = rows.rows(answer).unwrap_or_default().into_iter();
-    let objects = rows.filter_map(|row| {
-        let name = row.name.map(str::to_owned).or_else(|| name_of(row.value));
-        object(&format!("{path} {}", name.unwrap_or_default()), row.value)
+    let rows = list.rows(answer).unwrap_or_default().into_iter();
+    let objects = rows.filter_map(|found| {
+        let lists = list.levels().zip(found.outer.iter().chain([&found.row]));
+        let names = lists.map(|(list, row)| {
+            let names = list.names_of(row.value);
+            let name = row.name.map(str::to_owned);
+            let name = name.or_else(|| name_of(row.value).filter(|_| names.len() < 2));
+            name.unwrap_or_else(|| names.join(" "))
+        });
+        let names: Vec<String> = names.collect();
+        object(&format!("{path} {}", names.join(" ")), found.row.value)
     });
     objects.collect()
 }
@@ -146,6 +153,7 @@ mod tests {
     use super::*;
     use crate::read::field_path::FieldPath;
     use crate::read::indent::Tree;
+    use crate::read::rows::RowsRule;
 
     #[test]
     fn json_text_of_a_document_has_the_names_that_lead_to_a_value() {
@@ -168,7 +176,7 @@ mod tests {
                 {"name": "n1:80", "partition": "Common", "ratio": 2}, {"fullPath": "/Common/n2:80"}]}},
             {"fullPath": "/Common/b", "sflow": {"pollInterval": 3}, "rules": ["/Common/r"]},
         ]});
-        let rows = RowsRule::optional(FieldPath::of("items"));
+        let rows = NestedRows::from(RowsRule::json(FieldPath::of("items"), true));
         let text = |read, answer, rows| {
             let nodes = objects(read, answer, rows);
             Tree { nodes }.text()

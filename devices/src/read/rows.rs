@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::field_path::FieldPath;
+use super::field_path::{FieldPath, scalar_text};
 use crate::document::{Item, KeyValue, ValueShape, keys};
 
 /// The location of the list in an answer.
@@ -13,6 +13,8 @@ pub struct RowsRule {
     is_optional: bool,
     /// The rows are XML elements: one alone has no list around it.
     is_xml: bool,
+    /// The fields that name a row, for people.
+    names: Vec<FieldPath>,
 }
 
 keys! {
@@ -39,11 +41,7 @@ impl KeyValue for RowsRule {
         } else {
             (FieldPath::read(item)?, false)
         };
-        Some(Self {
-            at,
-            is_optional,
-            is_xml: false,
-        })
+        Some(Self::json(at, is_optional))
     }
 }
 
@@ -62,15 +60,17 @@ impl RowsRule {
             at,
             is_optional: true,
             is_xml: true,
+            names: Vec::new(),
         }
     }
 
-    #[cfg(test)]
-    pub(crate) fn optional(at: FieldPath) -> Self {
+    /// The objects of a list at a path.
+    pub(crate) fn json(at: FieldPath, is_optional: bool) -> Self {
         Self {
             at,
-            is_optional: true,
+            is_optional,
             is_xml: false,
+            names: Vec::new(),
         }
     }
 
@@ -153,6 +153,24 @@ impl RowsRule {
         lists.filter(|name| !self.at.begins_with(name)).collect()
     }
 
+    /// The instances, also of devices that print a list with one element without the list.
+    ///
+    /// # Errors
+    /// As [`RowsRule::rows`].
+    pub(super) fn printed_rows<'a>(&self, answer: &'a Json) -> Result<Vec<JsonRow<'a>>, String> {
+        if let Some(value @ Json::Object(members)) = self.at.get(answer)
+            && self.at != FieldPath::default()
+            && !members.values().all(Json::is_object)
+        {
+            return Ok(vec![JsonRow { name: None, value }]);
+        }
+        let mut rows = self.rows(answer)?;
+        // `ip -j` prints `{}` for elements that its filters omit.
+        let is_empty = |row: &JsonRow<'_>| row.value.as_object().is_some_and(Map::is_empty);
+        rows.retain(|row| row.name.is_some() || !is_empty(row));
+        Ok(rows)
+    }
+
     /// Whether an object may lack the list.
     pub(crate) fn is_missing_in(&self, object: &Json) -> bool {
         self.is_optional && object.is_object() && self.at.get(object).is_none()
@@ -167,6 +185,20 @@ impl RowsRule {
             (list, more) if list.is_null() => *list = more,
             _ => {}
         }
+    }
+
+    /// The rule with the fields that name a row.
+    pub(super) fn named(mut self, names: Vec<FieldPath>) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// The texts of the fields that name a row.
+    pub(super) fn names_of(&self, row: &Json) -> Vec<String> {
+        let names = self.names.iter();
+        names
+            .filter_map(|name| scalar_text(name.get(row)?))
+            .collect()
     }
 
     /// The path of the list in the answer.
@@ -198,112 +230,6 @@ impl RowsRule {
     }
 }
 
-/// The location of rows in an answer, or in each element of an outer list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NestedRows {
-    each: Option<FieldPath>,
-    rows: RowsRule,
-}
-
-impl From<RowsRule> for NestedRows {
-    fn from(rows: RowsRule) -> Self {
-        Self { each: None, rows }
-    }
-}
-
-keys! {
-    /// The rows of a document, which can be in lists in a list.
-    struct NestedRowsKeys {
-        /// Path of an outer list, in whose elements the lists are.
-        each: Option<FieldPath>,
-        /// Path of the list.
-        at: FieldPath,
-        /// An answer without the list has no instances.
-        optional: bool,
-    }
-}
-
-/// `rows = "results"` or `rows = { each = ".", at = "items", optional = true }`.
-impl KeyValue for NestedRows {
-    fn declare(shape: &ValueShape) {
-        FieldPath::declare(shape);
-        NestedRowsKeys::declare(shape);
-    }
-
-    fn read(item: &Item<'_>) -> Option<Self> {
-        if !item.is_table() {
-            let rows = RowsRule::read(item)?;
-            return Some(Self { each: None, rows });
-        }
-        let keys = NestedRowsKeys::read(item)?;
-        let rows = RowsRule {
-            at: keys.at,
-            is_optional: keys.optional,
-            is_xml: false,
-        };
-        Some(Self {
-            each: keys.each,
-            rows,
-        })
-    }
-}
-
-impl NestedRows {
-    /// The list of lists, and the rows in each of its elements.
-    pub(crate) fn into_parts(self) -> (Option<RowsRule>, RowsRule) {
-        let each = self.each.map(|at| RowsRule {
-            at,
-            is_optional: false,
-            is_xml: false,
-        });
-        (each, self.rows)
-    }
-
-    /// Whether rows are elements of lists in a list.
-    pub(crate) fn has_outer(&self) -> bool {
-        self.each.is_some()
-    }
-
-    /// The rows, each with the element of the outer list that contains it.
-    ///
-    /// # Errors
-    /// The answer has no list at this location.
-    pub(crate) fn rows<'a>(
-        &self,
-        answer: &'a Json,
-    ) -> Result<Vec<(JsonRow<'a>, Option<&'a Json>)>, String> {
-        let Some(each) = &self.each else {
-            let rows = self.rows_in(answer)?.into_iter();
-            return Ok(rows.map(|row| (row, None)).collect());
-        };
-        let Some(Json::Array(items)) = each.get(answer) else {
-            return Err(format!("it has no list `{each}`"));
-        };
-        let mut all = Vec::new();
-        for item in items {
-            let rows = self.rows_in(item)?.into_iter();
-            all.extend(rows.map(|row| (row, Some(item))));
-        }
-        Ok(all)
-    }
-
-    fn rows_in<'a>(&self, answer: &'a Json) -> Result<Vec<JsonRow<'a>>, String> {
-        let at = &self.rows.at;
-        // Some devices print a list with one element without the list.
-        if let Some(value @ Json::Object(members)) = at.get(answer)
-            && *at != FieldPath::default()
-            && !members.values().all(Json::is_object)
-        {
-            return Ok(vec![JsonRow { name: None, value }]);
-        }
-        let mut rows = self.rows.rows(answer)?;
-        // `ip -j` prints `{}` for elements that its filters omit.
-        let is_empty = |row: &JsonRow<'_>| row.value.as_object().is_some_and(Map::is_empty);
-        rows.retain(|row| row.name.is_some() || !is_empty(row));
-        Ok(rows)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -311,11 +237,7 @@ mod tests {
     use super::*;
 
     fn rule(at: &str, is_optional: bool) -> RowsRule {
-        RowsRule {
-            at: at.parse().expect("a path"),
-            is_optional,
-            is_xml: false,
-        }
+        RowsRule::json(at.parse().expect("a path"), is_optional)
     }
 
     #[test]
@@ -339,32 +261,6 @@ mod tests {
         assert_eq!(
             names("servers", json!({"servers": {"web": {"a": 1}}})),
             [(Some("web".to_owned()), json!({"a": 1}))]
-        );
-    }
-
-    #[test]
-    fn rows_may_be_in_the_elements_of_an_outer_list() {
-        let nested = NestedRows {
-            each: Some(FieldPath::default()),
-            rows: rule("info", true),
-        };
-        let answer = json!([{}, {"name": "eth1", "info": [{"a": 1}, {}]}, {"info": []}]);
-        let rows = nested.rows(&answer).expect("lists");
-        assert_eq!(rows.len(), 1);
-        assert_eq!(rows[0].0.value, &json!({"a": 1}));
-        assert_eq!(rows[0].1, Some(&answer[1]));
-        assert_eq!(
-            nested.rows(&json!({})).err().as_deref(),
-            Some("it has no list `.`")
-        );
-        let one = NestedRows {
-            each: None,
-            rows: rule("ROW", false),
-        };
-        let answer = json!({"ROW": {"id": 1}});
-        assert_eq!(
-            one.rows(&answer).expect("one row")[0].0.value,
-            &json!({"id": 1})
         );
     }
 

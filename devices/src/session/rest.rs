@@ -344,7 +344,7 @@ fn has_object(answer: &str, object: &Json) -> bool {
 async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, SessionErrorKind> {
     if let (Some(rules), Some(rows), None) = (client.pages(), request.answer.rows(), &request.body)
     {
-        return read_pages(client, request, rules, rows).await;
+        return read_pages(client, request, rules, rows.outermost()).await;
     }
     let answer = read_page(client, request, &request.command).await?;
     Ok(answer.map(|answer| answer.body).unwrap_or_default())

@@ -13,13 +13,14 @@ use super::rules::{CliLocation, InstanceKind};
 use crate::document::{At, Table};
 use crate::driver::read_rule::ParseRule;
 use crate::read::field_path::{FieldPath, PathStep};
+use crate::read::nested_rows::{NestedRow, NestedRows};
 use crate::read::row::{CellText, Row};
-use crate::read::rows::{JsonRow, NestedRows};
+use crate::read::rows::JsonRow;
 use crate::read::{Parsed, ReadError, State};
 
 /// The field with the name of a row in an object.
 const OWN_NAME: &str = "@name";
-/// Before a field of the outer row.
+/// Before a field of the row further out.
 const OUTER: &str = "../";
 
 /// How the rows of a type are made from the answer.
@@ -51,10 +52,11 @@ struct JsonRows {
 #[derive(Clone, Debug)]
 enum CellSource {
     Column(String),
-    Name,
+    /// The name of the row, or of a row this number of lists further out.
+    Name(usize),
     Field(FieldPath),
-    /// A field of the outer row.
-    OuterField(FieldPath),
+    /// A field of the row this number of lists further out.
+    OuterField(usize, FieldPath),
     Joined(Vec<JoinedPart>),
 }
 
@@ -67,10 +69,7 @@ enum JoinedPart {
 /// A row as it was read.
 enum RowRead<'a> {
     Table(&'a Row),
-    Json {
-        row: JsonRow<'a>,
-        outer: Option<&'a Json>,
-    },
+    Json(NestedRow<'a>),
 }
 
 /// The rows of a type in a state.
@@ -125,13 +124,13 @@ impl RowRule {
                 headings: headings.map(|path| path.value),
             }),
         };
-        let outer = json.as_ref().map(|json| json.rows.has_outer());
+        let depth = json.as_ref().map(|json| json.rows.depth());
         let mut made = Vec::new();
         for name in cells {
             if !is_json && !name.contains('{') {
                 continue;
             }
-            match CellSource::parse(name, outer) {
+            match CellSource::parse(name, depth) {
                 Ok(source) => made.push((Arc::from(name.as_str()), source)),
                 Err(reason) => table.findings.error("path", table.span.clone(), reason),
             }
@@ -173,7 +172,7 @@ impl RowRule {
             }
         };
         let (JsonRows { rows, headings }, document) = json;
-        let rows = rows.rows(document)?;
+        let rows = rows.printed_rows(document)?;
         let headings = headings.as_ref().map(|path| names(path, document));
         let headings = headings.transpose()?;
         if let Some(names) = &headings {
@@ -185,12 +184,15 @@ impl RowRule {
             }
         }
         rows.into_iter()
-            .map(|(row, outer)| {
-                let named = headings.as_ref().map(|names| with_names(names, row.value));
+            .map(|found| {
+                let named = headings
+                    .as_ref()
+                    .map(|names| with_names(names, found.row.value));
                 let named = named.transpose()?;
-                let value = named.as_ref().unwrap_or(row.value);
-                let row = JsonRow { value, ..row };
-                Ok(self.made_cells(&RowRead::Json { row, outer }).collect())
+                let value = named.as_ref().unwrap_or(found.row.value);
+                let row = JsonRow { value, ..found.row };
+                let found = NestedRow { row, ..found };
+                Ok(self.made_cells(&RowRead::Json(found)).collect())
             })
             .collect()
     }
@@ -220,10 +222,10 @@ fn with_names(names: &[String], row: &Json) -> Result<Json, String> {
 }
 
 impl CellSource {
-    /// Parses the name of a cell. `outer` is for JSON: whether rows have an outer row.
-    fn parse(name: &str, outer: Option<bool>) -> Result<Self, String> {
+    /// Parses the name of a cell. `depth` is for JSON: the number of outer lists.
+    fn parse(name: &str, depth: Option<usize>) -> Result<Self, String> {
         if !name.contains('{') {
-            return Self::parse_one(name, outer);
+            return Self::parse_one(name, depth);
         }
         let mut parts = Vec::new();
         let mut rest = name;
@@ -232,29 +234,42 @@ impl CellSource {
                 .split_once('}')
                 .ok_or_else(|| format!("`}}` is missing in `{name}`"))?;
             parts.push(JoinedPart::Text(text.to_owned()));
-            parts.push(JoinedPart::Cell(Self::parse_one(cell, outer)?));
+            parts.push(JoinedPart::Cell(Self::parse_one(cell, depth)?));
             rest = after;
         }
         parts.push(JoinedPart::Text(rest.to_owned()));
         Ok(CellSource::Joined(parts))
     }
 
-    fn parse_one(name: &str, outer: Option<bool>) -> Result<Self, String> {
-        let Some(has_outer) = outer else {
+    fn parse_one(name: &str, depth: Option<usize>) -> Result<Self, String> {
+        let Some(depth) = depth else {
             return Ok(CellSource::Column(name.to_owned()));
         };
-        if name == OWN_NAME {
-            return Ok(CellSource::Name);
+        let mut own = name;
+        let mut up = 0;
+        while let Some(outer) = own.strip_prefix(OUTER) {
+            own = outer;
+            up += 1;
+        }
+        if up > depth {
+            let lists = match up {
+                1 => "an outer list".to_owned(),
+                up => format!("{up} outer lists"),
+            };
+            return Err(format!("`{name}` requires {lists}, `each` of `rows`"));
+        }
+        if own == OWN_NAME {
+            return Ok(CellSource::Name(up));
         }
         let parse = |path: &str| {
             let path = path.parse::<FieldPath>();
             path.map_err(|error| error.to_string())
         };
-        match name.strip_prefix(OUTER) {
-            Some(path) if has_outer => Ok(CellSource::OuterField(parse(path)?)),
-            Some(_) => Err(format!("`{name}` requires an outer list, `each` of `rows`")),
-            None => Ok(CellSource::Field(parse(name)?)),
-        }
+        let path = parse(own)?;
+        Ok(match up {
+            0 => CellSource::Field(path),
+            up => CellSource::OuterField(up, path),
+        })
     }
 
     /// Adds the columns, or the fields of a row, that the cell is made of.
@@ -266,7 +281,7 @@ impl CellSource {
                     columns.push(name.clone());
                 }
             }
-            CellSource::Name | CellSource::OuterField(_) => {}
+            CellSource::Name(_) | CellSource::OuterField(..) => {}
             CellSource::Joined(parts) => parts.iter().for_each(|part| match part {
                 JoinedPart::Cell(cell) => cell.add_columns(columns),
                 JoinedPart::Text(_) => {}
@@ -278,14 +293,14 @@ impl CellSource {
     fn cell(&self, row: &RowRead<'_>) -> Option<CellText> {
         match (self, row) {
             (CellSource::Column(name), RowRead::Table(row)) => row.get(name).cloned(),
-            (CellSource::Name, RowRead::Json { row, .. }) => {
-                Some(CellText::One(row.name?.to_owned()))
+            (CellSource::Name(up), RowRead::Json(found)) => {
+                Some(CellText::One(found.up(*up)?.name?.to_owned()))
             }
-            (CellSource::Field(path), RowRead::Json { row, .. }) => {
-                CellText::of_json(path.get(row.value)?)
+            (CellSource::Field(path), RowRead::Json(found)) => {
+                CellText::of_json(path.get(found.row.value)?)
             }
-            (CellSource::OuterField(path), RowRead::Json { outer, .. }) => {
-                CellText::of_json(path.get((*outer)?)?)
+            (CellSource::OuterField(up, path), RowRead::Json(found)) => {
+                CellText::of_json(path.get(found.up(*up)?.value)?)
             }
             (CellSource::Joined(parts), row) => {
                 let texts = parts.iter().map(|part| match part {
@@ -297,9 +312,9 @@ impl CellSource {
                 });
                 Some(CellText::One(texts.collect::<Option<String>>()?))
             }
-            (CellSource::Column(_), RowRead::Json { .. })
+            (CellSource::Column(_), RowRead::Json(_))
             | (
-                CellSource::Name | CellSource::Field(_) | CellSource::OuterField(_),
+                CellSource::Name(_) | CellSource::Field(_) | CellSource::OuterField(..),
                 RowRead::Table(_),
             ) => None,
         }

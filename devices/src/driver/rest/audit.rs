@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::canonical::canonical;
-use super::definition::{CreateRule, RestLocation};
+use super::definition::{CreateRule, KeyRule, RestLocation};
 use super::implementation::RestType;
 use super::read_requests::{name_of, requests};
 use super::{predict, read, write};
@@ -221,18 +221,30 @@ impl RestType {
         Ok(instance.attributes.get(name).cloned())
     }
 
-    /// The element of the outer list that contains the object, if there is one.
-    fn outer_list(&self, attributes: &Attributes) -> Json {
+    /// The elements of the outer lists that contain the object, if there are any.
+    fn outer_lists(&self, attributes: &Attributes) -> Json {
         let rule = &self.definition.instance;
         let mut answer = Json::Null;
         if let Some(document) = &rule.document {
             document.put_empty(&mut answer);
         }
-        for key in rule.key.iter().filter(|key| key.is_outer) {
-            let value = attributes.get(&key.attribute).and_then(Value::scalar_text);
-            if let (Some(each), Some(field), Some(value)) = (&rule.each, &key.field, value) {
-                let path = each.location().join(&FieldPath::element(0)).join(field);
-                path.put(&mut answer, value.into());
+        let Some(rows) = &rule.rows else {
+            return answer;
+        };
+        let mut outer = FieldPath::default();
+        for (index, list) in rows.outer().iter().enumerate() {
+            let up = rows.depth() - index;
+            let keys = || rule.key.iter().filter(|key| key.up == up);
+            let text = |key: &KeyRule| {
+                let value = attributes.get(&key.attribute);
+                value.and_then(Value::scalar_text).unwrap_or_default()
+            };
+            let name = keys().find(|key| key.field.is_none()).map(text);
+            outer = outer.join(&list.path_of_new(0, name.as_deref()));
+            for key in keys() {
+                if let Some(field) = &key.field {
+                    outer.join(field).put(&mut answer, text(key).into());
+                }
             }
         }
         answer
@@ -243,7 +255,7 @@ impl RestType {
         let definition = &self.definition;
         let mut state = State::default();
         for request in requests(definition, &self.model, None) {
-            let answer = self.outer_list(attributes);
+            let answer = self.outer_lists(attributes);
             state.insert(request.name, Parsed::Json(answer));
         }
         if let RestLocation::Entries(rule) = &definition.attributes[name].location

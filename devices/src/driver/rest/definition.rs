@@ -1,5 +1,6 @@
 //! The rules of a REST type, as loaded from its file. `docs/definitions.md` describes the keys.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::map::IndexMap;
@@ -15,8 +16,9 @@ use crate::operation::Method;
 use crate::pattern::Pattern;
 use crate::read::ReadRequest;
 use crate::read::answer_rule::Expectation;
-use crate::read::field_path::FieldPath;
-use crate::read::rows::RowsRule;
+use crate::read::field_path::{FieldPath, scalar_text};
+use crate::read::nested_rows::{NestedRow, NestedRows};
+use crate::read::rows::{JsonRow, RowsRule};
 use crate::read::xml::Namespaces;
 use crate::value::{Name, Value};
 
@@ -47,10 +49,8 @@ pub(crate) struct RestInstanceRule {
     pub(crate) answer: Vec<Expectation>,
     /// The status 404 means that there are no objects.
     pub(crate) is_optional: bool,
-    /// The list of objects in the answer; `None` for a singleton.
-    pub(crate) rows: Option<RowsRule>,
-    /// The list in each of whose elements `rows` is.
-    pub(crate) each: Option<RowsRule>,
+    /// The list of objects in the answer, with the lists around it; `None` for a singleton.
+    pub(crate) rows: Option<NestedRows>,
     /// The read of the platform with the objects; `None`: the read of the collection.
     pub(crate) source: Option<ReadRequest>,
     /// The answer to that read is written as a whole.
@@ -103,8 +103,38 @@ pub(crate) struct KeyRule {
     pub(crate) attribute: String,
     /// `None`: the name of the object in a map.
     pub(crate) field: Option<FieldPath>,
-    /// The field is one of the element of the outer list.
-    pub(crate) is_outer: bool,
+    /// The value is one of the element this number of lists further out.
+    pub(crate) up: usize,
+}
+
+impl KeyRule {
+    /// The value of a row. A number counts as text.
+    ///
+    /// # Errors
+    /// The row lacks it; the message has the answer as its subject.
+    pub(crate) fn value<'a>(&self, row: &NestedRow<'a>) -> Result<Cow<'a, str>, String> {
+        match row.up(self.up) {
+            Some(row) => self.value_in(row),
+            None => Err("an object is in no outer list".to_owned()),
+        }
+    }
+
+    /// The value of the row, or of the element of an outer list, that has it.
+    ///
+    /// # Errors
+    /// As [`KeyRule::value`].
+    pub(crate) fn value_in<'a>(&self, row: JsonRow<'a>) -> Result<Cow<'a, str>, String> {
+        let Some(path) = &self.field else {
+            let name = row.name.map(Cow::Borrowed);
+            return name.ok_or_else(|| "its objects have no names: it is not a map".to_owned());
+        };
+        let text = match path.get(row.value) {
+            Some(Json::String(text)) => Some(Cow::Borrowed(text.as_str())),
+            Some(other) => scalar_text(other).map(Cow::Owned),
+            None => None,
+        };
+        text.ok_or_else(|| format!("an object has no `{path}`"))
+    }
 }
 
 /// The name of an object that is not the title of its resource.
@@ -423,9 +453,15 @@ impl NameRule {
 }
 
 impl RestInstanceRule {
-    /// The first namevar.
+    /// The first namevar of the object itself, not of an element that contains it.
     pub(crate) fn key_attribute(&self) -> &str {
-        &self.key[0].attribute
+        &self.key[self.own_key()].attribute
+    }
+
+    /// Its index in the key.
+    pub(crate) fn own_key(&self) -> usize {
+        let own = self.key.iter().position(|key| key.up == 0);
+        own.unwrap_or_default()
     }
 
     /// Whether an attribute is one of the namevars that identify an object.
@@ -444,7 +480,11 @@ impl RestInstanceRule {
 
     /// Whether objects are the members of a map.
     pub(crate) fn is_map(&self) -> bool {
-        self.rows.is_some() && self.key.iter().any(|key| key.field.is_none())
+        self.rows.is_some()
+            && self
+                .key
+                .iter()
+                .any(|key| key.field.is_none() && key.up == 0)
     }
 }
 

@@ -6,8 +6,7 @@
 use serde_json::Value as Json;
 
 use super::canonical::canonical;
-use super::definition::RestInstanceRule;
-use super::objects::{key_of, rows_in};
+use super::definition::{KeyRule, RestInstanceRule};
 use super::writer::{RequestWriter, error};
 use crate::change::ChangeKind;
 use crate::driver::document_rule::DocumentRule;
@@ -16,6 +15,8 @@ use crate::driver::json_body::Body;
 use crate::operation::Operation;
 use crate::read::Parsed;
 use crate::read::field_path::FieldPath;
+use crate::read::nested_rows::NestedRow;
+use crate::read::rows::JsonRow;
 use crate::value::{Name, Value};
 
 impl RequestWriter<'_> {
@@ -72,19 +73,16 @@ impl RequestWriter<'_> {
 
     /// The path of the object of the change in the answer; that of the answer for a singleton.
     fn path_in_document(&self, rule: &RestInstanceRule, answer: &Json) -> Option<FieldPath> {
-        if rule.rows.is_none() {
+        let Some(rows) = &rule.rows else {
             return Some(FieldPath::default());
-        }
-        let rows = rows_in(rule, answer).ok()?.into_iter();
-        let mut rows = rows.filter(|one| {
-            key_of(rule, one.row, one.outer).is_ok_and(|key| {
-                rule.key
-                    .iter()
-                    .zip(key)
-                    .all(|(rule, value)| self.is_desired(&rule.attribute, &value))
-            })
-        });
-        rows.next()?.path(rule)
+        };
+        let mut found = rows.rows(answer).ok()?.into_iter();
+        let found = found.find(|found| {
+            let mut keys = rule.key.iter();
+            keys.all(|key| self.is_desired(key, found))
+        })?;
+        let outer = rows.path_of(&found.place.outer, &found.outer);
+        Some(outer.join(&rows.innermost().path_of(found.place.index, found.row)))
     }
 
     /// The path of a new object in the answer.
@@ -95,37 +93,35 @@ impl RequestWriter<'_> {
     ) -> Result<FieldPath, RenderError> {
         let rows = rule.rows.as_ref();
         let rows = rows.ok_or_else(|| error("ensure", "the type has no list of objects"))?;
-        let (list, outer) = match &rule.each {
-            None => (answer, FieldPath::default()),
-            Some(each) => {
-                let each = each.location();
-                let index = self.outer_index(rule, each.get(answer))?;
-                let path = each.join(&FieldPath::element(index));
-                (path.get(answer).unwrap_or(&Json::Null), path)
-            }
-        };
-        let name = rule.key.iter().find(|key| key.field.is_none());
+        let mut outer = FieldPath::default();
+        let mut value = answer;
+        for (index, list) in rows.outer().iter().enumerate() {
+            let up = rows.depth() - index;
+            let element = self.outer_element(rule, list.rows(value).unwrap_or_default(), up)?;
+            outer = outer.join(&list.path_of(element.0, element.1));
+            value = element.1.value;
+        }
+        let name = rule
+            .key
+            .iter()
+            .find(|key| key.up == 0 && key.field.is_none());
         let name = name.and_then(|key| self.change.desired.attributes.get(&key.attribute));
         let name = name.and_then(Value::scalar_text);
-        let count = rows.rows(list).map(|rows| rows.len()).unwrap_or_default();
-        Ok(outer.join(&rows.path_of_new(count, name.as_deref())))
+        let list = rows.innermost();
+        let count = list.rows(value).map(|rows| rows.len()).unwrap_or_default();
+        Ok(outer.join(&list.path_of_new(count, name.as_deref())))
     }
 
-    /// The index of the element of the outer list that gets a new object.
-    fn outer_index(
+    /// The element of an outer list that gets a new object, with its index.
+    fn outer_element<'j>(
         &self,
         rule: &RestInstanceRule,
-        list: Option<&Json>,
-    ) -> Result<usize, RenderError> {
-        let mut elements = list.and_then(Json::as_array).into_iter().flatten();
-        let keys = || rule.key.iter().filter(|key| key.is_outer);
-        let found = elements.position(|element| {
-            keys().all(|key| {
-                let value = key.field.as_ref().and_then(|field| field.get(element));
-                let value = value.and_then(crate::read::field_path::scalar_text);
-                value.is_some_and(|value| self.is_desired(&key.attribute, &value))
-            })
-        });
+        rows: Vec<JsonRow<'j>>,
+        up: usize,
+    ) -> Result<(usize, JsonRow<'j>), RenderError> {
+        let keys = || rule.key.iter().filter(|key| key.up == up);
+        let mut elements = rows.into_iter().enumerate();
+        let found = elements.find(|(_, row)| keys().all(|key| self.is_desired_in(key, *row)));
         found.ok_or_else(|| {
             let key = keys().next().map_or("ensure", |key| &key.attribute);
             let value = self.change.desired.attributes.get(key);
@@ -135,10 +131,22 @@ impl RequestWriter<'_> {
         })
     }
 
-    /// Whether a value of the device is that of a namevar of the resource.
-    fn is_desired(&self, attribute: &str, value: &str) -> bool {
-        let value = canonical(self.definition, self.model, attribute, &value.into(), None);
-        let desired = self.change.desired.attributes.get(attribute);
+    /// Whether the value of a row is that of a namevar of the resource.
+    fn is_desired(&self, key: &KeyRule, found: &NestedRow<'_>) -> bool {
+        found
+            .up(key.up)
+            .is_some_and(|row| self.is_desired_in(key, row))
+    }
+
+    /// Whether the value of an element is that of a namevar of the resource.
+    fn is_desired_in(&self, key: &KeyRule, row: JsonRow<'_>) -> bool {
+        let Ok(value) = key.value_in(row) else {
+            return false;
+        };
+        let (definition, model) = (self.definition, self.model);
+        let value = Value::from(value.as_ref());
+        let value = canonical(definition, model, &key.attribute, &value, None);
+        let desired = self.change.desired.attributes.get(&key.attribute);
         desired.and_then(Value::scalar_text) == value.scalar_text()
     }
 }

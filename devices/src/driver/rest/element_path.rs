@@ -11,11 +11,13 @@ use crate::read::xml::{self, Namespaces};
 pub(super) const OPERATION: &str = "@nc:operation";
 
 /// A read of the elements at a path: the operation that a session sends. `outer` are the keys of the
-/// list that contains them.
-pub(crate) fn get_config(path: &str, outer: &[&FieldPath], namespaces: &Namespaces) -> String {
+/// lists that contain them, outermost first.
+pub(crate) fn get_config(path: &str, outer: &[Vec<&FieldPath>], namespaces: &Namespaces) -> String {
     // A filter without the keys returns the inner elements alone.
-    let keys: String = outer.iter().map(|key| format!("[{key}=]")).collect();
-    let path = path.replace("[*]", &keys);
+    let path = outer.iter().fold(path.to_owned(), |path, keys| {
+        let keys: String = keys.iter().map(|key| format!("[{key}=]")).collect();
+        path.replacen("[*]", &keys, 1)
+    });
     let filter = xml::write(&tree(&path, Json::Null), namespaces, &|_| false);
     let filter = filter.map_or_else(|_| String::new(), |filter| filter.reveal());
     format!(

@@ -26,7 +26,7 @@ use super::definition::{
 };
 use super::refresh::RefreshRequest;
 use super::template::TextTemplate;
-use super::toml::{self, body, named, required_template, template};
+use super::toml::{self, body, required_template, template};
 use crate::diagnostic::suggest;
 use crate::document::{Findings, Item, Table};
 use crate::document::{KeyValue, word};
@@ -38,7 +38,8 @@ use crate::operation::Method;
 use crate::read::ReadRequest;
 use crate::read::answer_rule::Expectation;
 use crate::read::field_path::{FieldPath, FieldPathError};
-use crate::read::rows::{NestedRows, RowsRule};
+use crate::read::nested_rows::NestedRows;
+use crate::read::rows::RowsRule;
 use crate::value::Name;
 
 /// Reads the REST sections of a file; what is wrong goes to the file's findings. `lacking` has the
@@ -58,7 +59,7 @@ pub(crate) fn read(
         None => read_instance(&table, context),
     });
     let kinds = root.table("kind").and_then(|table| read_kinds(&table));
-    let shared = named(root, "shared", read_shared);
+    let shared = toml::named(root, "shared", read_shared);
     let mut attributes = IndexMap::default();
     if let Some(table) = root.table("attr") {
         for (name, span, item) in table.entries() {
@@ -144,10 +145,6 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
     };
     let key = read_key(table, model, singleton.is_some());
     let rows = read_rows(table, context.rows, singleton.is_some());
-    let (each, rows) = match rows.map(NestedRows::into_parts) {
-        Some((each, rows)) => (each, Some(rows)),
-        None => (None, None),
-    };
     let envelope = match table.get("envelope") {
         Some(item) => FieldPath::read(&item),
         None => Some(FieldPath::default()),
@@ -178,7 +175,9 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
     let lookups = read_lookups(table);
     let is_optional = table.bool("optional").unwrap_or(false);
     let has_etag = table.bool("etag").unwrap_or(false);
-    let is_uncertain = rows.as_ref().is_some_and(RowsRule::is_uncertain);
+    let is_uncertain = rows
+        .as_ref()
+        .is_some_and(|rows| rows.outermost().is_uncertain());
     let answer = if source.is_none() && (singleton.is_some() || is_uncertain) {
         required_answer(table, singleton.is_none(), &["kind"])
     } else {
@@ -196,17 +195,18 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
     if rows.is_none() && singleton.is_none() {
         return None;
     }
+    let key = key?;
+    let rows = rows.map(|rows| named(rows, &key));
     Some(RestInstanceRule {
         collection: collection?,
         query,
         answer,
         is_optional,
         rows,
-        each,
         source,
         document: document.cloned(),
         location: FieldPath::default(),
-        key: key?,
+        key,
         key_codec,
         name,
         object: object?,
@@ -240,15 +240,20 @@ fn read_key(table: &Table<'_>, model: &TypeModel, is_singleton: bool) -> Option<
         return Some(vec![KeyRule {
             attribute: namevar.to_owned(),
             field: None,
-            is_outer: false,
+            up: 0,
         }]);
     };
     let entries = key.entries().into_iter();
     let rules = entries.filter_map(|(attribute, _, item)| {
-        let outer = item.as_str().and_then(|text| text.strip_prefix(OUTER));
-        let field = match (item.as_str(), outer) {
-            (Some(MEMBER_NAME), _) => None,
-            (_, Some(path)) => match path.parse() {
+        let text = item.string()?;
+        let (mut own, mut up) = (text.as_str(), 0);
+        while let Some(outer) = own.strip_prefix(OUTER) {
+            own = outer;
+            up += 1;
+        }
+        let field = match own {
+            MEMBER_NAME => None,
+            path => match path.parse() {
                 Ok(path) => Some(path),
                 Err(error) => {
                     let error: FieldPathError = error;
@@ -256,12 +261,11 @@ fn read_key(table: &Table<'_>, model: &TypeModel, is_singleton: bool) -> Option<
                     return None;
                 }
             },
-            _ => Some(FieldPath::read(&item)?),
         };
         Some(KeyRule {
             attribute,
             field,
-            is_outer: outer.is_some(),
+            up,
         })
     });
     let rules: Vec<KeyRule> = rules.collect();
@@ -275,27 +279,28 @@ fn read_key(table: &Table<'_>, model: &TypeModel, is_singleton: bool) -> Option<
 
 /// The word for the name of an object in a map.
 const MEMBER_NAME: &str = "@name";
-/// The text before the path of a field in the element of the outer list.
+/// The text before the path of a field in the element that contains the object.
 const OUTER: &str = "../";
+
+/// The lists with the fields of the key, which name their rows.
+fn named(rows: NestedRows, key: &[KeyRule]) -> NestedRows {
+    rows.named(|up| {
+        let of_list = key.iter().filter(|key| key.up == up);
+        of_list.filter_map(|key| key.field.clone()).collect()
+    })
+}
 
 /// The name of an object in a document, for comparison with others.
 fn name_in_document(table: &Table<'_>, source: Option<&ReadRequest>) -> Option<TextTemplate> {
-    let rows = table.get("rows").and_then(|item| NestedRows::read(&item));
-    let (each, rows) = rows?.into_parts();
-    let each = each
-        .map(|each| each.location().to_string())
-        .unwrap_or_default();
+    let rows = table.get("rows").and_then(|item| NestedRows::read(&item))?;
+    let lists = rows.levels().map(|list| list.location().to_string());
+    let lists: String = lists.collect();
     let key = table.table("key")?;
     let names = key.entries().into_iter();
     let names: Vec<String> = names
         .map(|(name, ..)| format!("{{{name}|percent}}"))
         .collect();
-    let text = format!(
-        "{} {each}{}/{}",
-        source?.name,
-        rows.location(),
-        names.join("/")
-    );
+    let text = format!("{} {lists}/{}", source?.name, names.join("/"));
     TextTemplate::parse(&text).ok()
 }
 
@@ -450,7 +455,7 @@ fn required_answer(
 
 fn read_kinds(table: &Table<'_>) -> Option<ObjectKinds> {
     let attribute = table.required_string("attr");
-    let kinds = named(table, "is", |table| {
+    let kinds = toml::named(table, "is", |table| {
         let kind = ObjectKind {
             path: table.string("path"),
             marks: fields(table, "marks"),

@@ -11,7 +11,7 @@ use super::entries::BOTH_SIDES;
 use super::field::{field_value, state_value};
 use super::lookups::{Lookups, answer, partition};
 use super::members::{member_key, members_value};
-use super::objects::{FoundObject, canonical_key, key_of, objects, rows_in};
+use super::objects::{FoundObject, canonical_key, key_of, objects};
 use super::read::recognise;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
@@ -51,9 +51,10 @@ fn rows_without_key(
     let rule = &definition.instance;
     let source = rule.source.as_ref().filter(|_| rule.document.is_some());
     let answer = source.and_then(|source| answer(state, &source.name));
-    let rows = answer.and_then(|answer| rows_in(rule, answer).ok());
+    let rows = rule.rows.as_ref().zip(answer);
+    let rows = rows.and_then(|(rows, answer)| rows.rows(answer).ok());
     let unnamed = rows.into_iter().flatten().filter_map(|one| {
-        let reason = key_of(rule, one.row, one.outer).err()?;
+        let reason = key_of(rule, &one).err()?;
         Some(NotUnderstood {
             type_name: model.name.clone(),
             attribute: None,

@@ -6,12 +6,11 @@ use std::collections::HashMap;
 use serde_json::Value as Json;
 
 use super::canonical::canonical;
-use super::definition::{KeyRule, RestDefinition, RestInstanceRule};
+use super::definition::{RestDefinition, RestInstanceRule};
 use super::lookups::answer;
 use super::read_requests::collections;
 use crate::model::TypeModel;
-use crate::read::field_path::{FieldPath, scalar_text};
-use crate::read::rows::JsonRow;
+use crate::read::nested_rows::{NestedRow, RowPlace};
 use crate::read::{ReadError, State};
 use crate::value::{Attributes, Value};
 
@@ -24,7 +23,7 @@ pub(crate) struct FoundObject<'a> {
     /// Its kind, if kinds have separate collections.
     pub(crate) kind: Option<&'a str>,
     pub(crate) key: ObjectKey<'a>,
-    /// The first namevar of the object before it in the list.
+    /// The own namevar of the object before it in the list.
     pub(crate) previous: Option<Cow<'a, str>>,
     pub(crate) object: &'a Json,
 }
@@ -36,96 +35,21 @@ impl FoundObject<'_> {
     }
 }
 
-/// Position of an object: its collection and the index in it.
-type ObjectIndex = (usize, usize);
+/// Position of an object: its collection and the place in it.
+type ObjectIndex = (usize, RowPlace);
 
-/// A row of the type in an answer.
-pub(crate) struct ObjectRow<'a> {
-    pub(crate) row: JsonRow<'a>,
-    /// The element of the outer list that contains it.
-    pub(crate) outer: Option<&'a Json>,
-    /// The index of that element, and that of the row in its list.
-    indexes: (Option<usize>, usize),
-}
-
-impl ObjectRow<'_> {
-    /// The path of the row in the answer.
-    pub(crate) fn path(&self, rule: &RestInstanceRule) -> Option<FieldPath> {
-        let (outer, index) = self.indexes;
-        let inner = rule.rows.as_ref()?.path_of(index, self.row);
-        Some(match (&rule.each, outer) {
-            (Some(each), Some(outer)) => {
-                let outer = FieldPath::element(outer);
-                each.location().join(&outer).join(&inner)
-            }
-            _ => inner,
-        })
-    }
-}
-
-/// The rows of the type in an answer; none for a singleton.
-///
-/// # Errors
-/// The answer has no such list; the message has the answer as its subject.
-pub(crate) fn rows_in<'a>(
-    rule: &RestInstanceRule,
-    answer: &'a Json,
-) -> Result<Vec<ObjectRow<'a>>, String> {
-    let Some(rows) = &rule.rows else {
-        return Ok(Vec::new());
-    };
-    let in_list = |list: &'a Json, outer: Option<(usize, &'a Json)>| {
-        let found = rows.rows(list)?.into_iter().enumerate();
-        let found = found.map(move |(index, row)| ObjectRow {
-            row,
-            outer: outer.map(|(_, element)| element),
-            indexes: (outer.map(|(index, _)| index), index),
-        });
-        Ok::<_, String>(found.collect::<Vec<_>>())
-    };
-    let Some(each) = &rule.each else {
-        return in_list(answer, None);
-    };
-    let mut all = Vec::new();
-    let elements = each.rows(answer)?.into_iter().map(|row| row.value);
-    let elements = elements.enumerate();
-    for (index, element) in elements.filter(|(_, element)| !rows.is_missing_in(element)) {
-        all.extend(in_list(element, Some((index, element)))?);
-    }
-    Ok(all)
-}
 /// A singleton that has no fields.
 static NOTHING: Json = Json::Null;
 
-/// The values of the key of a row. A number counts as text.
+/// The values of the key of a row.
 ///
 /// # Errors
 /// The row lacks one of them; the message has the answer as its subject.
 pub(crate) fn key_of<'a>(
     rule: &RestInstanceRule,
-    row: JsonRow<'a>,
-    outer: Option<&'a Json>,
+    row: &NestedRow<'a>,
 ) -> Result<ObjectKey<'a>, String> {
-    let value = |key: &KeyRule| match &key.field {
-        None => {
-            let name = row.name.map(Cow::Borrowed);
-            name.ok_or_else(|| "its objects have no names: it is not a map".to_owned())
-        }
-        Some(path) => {
-            let object = if key.is_outer {
-                outer.unwrap_or(&Json::Null)
-            } else {
-                row.value
-            };
-            let text = match path.get(object) {
-                Some(Json::String(text)) => Some(Cow::Borrowed(text.as_str())),
-                Some(other) => scalar_text(other).map(Cow::Owned),
-                None => None,
-            };
-            text.ok_or_else(|| format!("an object has no `{path}`"))
-        }
-    };
-    rule.key.iter().map(value).collect()
+    rule.key.iter().map(|key| key.value(row)).collect()
 }
 
 /// The objects of the type, each with its kind if kinds have separate collections.
@@ -141,35 +65,38 @@ pub(crate) fn objects<'a>(
         let (read, kind) = (collection.read, collection.kind);
         let found = objects_in(&definition.instance, state, &read);
         let found = found.map_err(|message| ReadError { read, message })?;
-        let mut previous: Option<Cow<'_, str>> = None;
-        for (item, key, object) in found {
-            let name = key.first().cloned();
+        let own = definition.instance.own_key();
+        let mut previous: Option<(Vec<usize>, Cow<'_, str>)> = None;
+        for (place, key, object) in found {
+            // The first object of a list has none before it.
+            let before = previous.filter(|(list, _)| *list == place.outer);
+            previous = Some((place.outer.clone(), key[own].clone()));
             let found = FoundObject {
                 kind,
                 key,
-                previous: std::mem::replace(&mut previous, name),
+                previous: before.map(|(_, name)| name),
                 object,
             };
-            objects.push(((index, item), found));
+            objects.push(((index, place), found));
         }
     }
     Ok(objects)
 }
 
-/// The indexes, keys and objects in one answer; none if it was not read. Rows of a document without
+/// The places, keys and objects in one answer; none if it was not read. Rows of a document without
 /// a key are not objects of the type: a change sends them as they are.
 fn objects_in<'a>(
     rule: &'a RestInstanceRule,
     state: &'a State,
     read: &str,
-) -> Result<Vec<(usize, ObjectKey<'a>, &'a Json)>, String> {
+) -> Result<Vec<(RowPlace, ObjectKey<'a>, &'a Json)>, String> {
     let Some(answer) = answer(state, read).filter(|answer| !answer.is_null()) else {
         return Ok(Vec::new());
     };
     if let Some(document) = &rule.document {
         document.check(answer)?;
     }
-    if rule.rows.is_none() {
+    let Some(rows) = &rule.rows else {
         if !answer.is_object() && rule.source.is_none() {
             return Err("it is not a JSON object".to_owned());
         }
@@ -179,13 +106,12 @@ fn objects_in<'a>(
         let list = list.or_else(|| object.is_array().then(|| rule.location.clone()));
         return match list {
             Some(list) => Err(format!("`{list}` is a list, not one object")),
-            None => Ok(vec![(0, vec![name.into()], object)]),
+            None => Ok(vec![(RowPlace::default(), vec![name.into()], object)]),
         };
-    }
-    let rows = rows_in(rule, answer)?.into_iter().enumerate();
-    let found = rows.map(|(index, one)| {
-        let key = key_of(rule, one.row, one.outer)?;
-        Ok((index, key, one.row.value))
+    };
+    let found = rows.rows(answer)?.into_iter().map(|found| {
+        let key = key_of(rule, &found)?;
+        Ok((found.place, key, found.row.value))
     });
     found
         .filter(|found| found.is_ok() || rule.document.is_none())
@@ -196,9 +122,9 @@ fn objects_in<'a>(
 fn object_at<'a>(
     definition: &'a RestDefinition,
     state: &'a State,
-    (collection, item): ObjectIndex,
+    (collection, place): &ObjectIndex,
 ) -> Option<FoundObject<'a>> {
-    let collection = collections(definition).into_iter().nth(collection)?;
+    let collection = collections(definition).into_iter().nth(*collection)?;
     let kind = collection.kind;
     let answer = answer(state, &collection.read)?;
     let rule = &definition.instance;
@@ -211,20 +137,14 @@ fn object_at<'a>(
             object: rule.location.get(answer).unwrap_or(&NOTHING),
         });
     };
-    let (row, outer) = match rule.each {
-        None => (rows.row(answer, item)?, None),
-        Some(_) => {
-            let one = rows_in(rule, answer).ok()?.into_iter().nth(item)?;
-            (one.row, one.outer)
-        }
-    };
-    let before = item.checked_sub(1).and_then(|item| rows.row(answer, item));
-    let previous = before.and_then(|row| key_of(rule, row, None).ok()?.into_iter().next());
+    let found = rows.row(answer, place)?;
+    let before = place.before().and_then(|place| rows.row(answer, &place));
+    let previous = before.and_then(|row| key_of(rule, &row).ok()?.into_iter().nth(rule.own_key()));
     Some(FoundObject {
         kind,
-        key: key_of(rule, row, outer).ok()?,
+        key: key_of(rule, &found).ok()?,
         previous,
-        object: row.value,
+        object: found.row.value,
     })
 }
 
@@ -249,7 +169,7 @@ pub(crate) fn find<'a>(
         state.derived_from_all(&model.name, || ObjectsByKey::new(definition, model, state));
     let objects = objects.0.as_ref().map_err(ReadError::clone)?;
     let index = objects.get(&desired);
-    Ok(index.and_then(|index| object_at(definition, state, *index)))
+    Ok(index.and_then(|index| object_at(definition, state, index)))
 }
 
 /// Positions of a type's objects by key, in the device's and the canonical form; built once for all
@@ -262,7 +182,9 @@ impl ObjectsByKey {
             let mut indexes = HashMap::new();
             for (index, found) in objects {
                 let key = found.key.iter().map(|value| value.clone().into_owned());
-                indexes.entry(key.collect()).or_insert(index);
+                indexes
+                    .entry(key.collect())
+                    .or_insert_with(|| index.clone());
                 let canonical = canonical_key(definition, model, &found);
                 let canonical = canonical.filter_map(|(_, value)| value.scalar_text());
                 indexes.entry(canonical.collect()).or_insert(index);

@@ -7,13 +7,14 @@ use serde_json::Value as Json;
 
 use super::definition::{OrderRule, RestDefinition, RestInstanceRule, RestLocation};
 use super::lookups::answer;
-use super::objects::{FoundObject, key_of};
+use super::objects::FoundObject;
 use super::read_requests::collections;
 use super::writer::RequestWriter;
 use crate::change::ChangeKind;
 use crate::driver::implementation::RenderError;
 use crate::operation::{Method, Operation};
 use crate::read::State;
+use crate::read::rows::JsonRow;
 use crate::value::{Name, Value};
 
 /// The placeholder for the first object of the list.
@@ -69,11 +70,12 @@ impl OrderRule {
 
 /// The name of an object in a list.
 fn name_of<'a>(rule: &RestInstanceRule, item: &'a Json) -> Option<Cow<'a, str>> {
-    let row = crate::read::rows::JsonRow {
+    let own = &rule.key[rule.own_key()];
+    let row = JsonRow {
         name: None,
         value: item,
     };
-    key_of(rule, row, None).ok()?.into_iter().next()
+    own.value_in(row).ok()
 }
 
 impl RequestWriter<'_> {
@@ -133,7 +135,8 @@ impl RequestWriter<'_> {
         read: &str,
     ) -> Option<Vec<String>> {
         let rule = &definition.instance;
-        let rows = rule.rows.as_ref()?.rows(answer(state, read)?).ok()?;
+        let rows = rule.rows.as_ref()?.innermost();
+        let rows = rows.rows(answer(state, read)?).ok()?;
         let names = rows.iter().filter_map(|row| name_of(rule, row.value));
         Some(names.map(Cow::into_owned).collect())
     }

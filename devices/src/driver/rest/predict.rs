@@ -4,12 +4,13 @@
 //! Names follow iControl REST: `name`, `partition` and `subPath` form the `fullPath`.
 
 mod command;
-mod inner_list;
+mod inner_lists;
 
 use std::borrow::Cow;
 
 use serde_json::{Value as Json, json};
 
+use self::inner_lists::{OuterElement, row_in};
 use super::definition::{CreateTarget, MembersRule, OrderRule, RestDefinition, RestLocation};
 use super::objects::key_of;
 use super::read_requests::collections;
@@ -18,7 +19,7 @@ use super::write::leaf_path;
 use crate::operation::{Method, Request};
 use crate::read::field_path::{FieldPath, scalar_text};
 use crate::read::json_text::entry_path;
-use crate::read::rows::{JsonRow, RowsRule};
+use crate::read::rows::RowsRule;
 use crate::read::{Parsed, State};
 
 /// Applies requests in order. A request for an object that was not read has no effect.
@@ -79,7 +80,7 @@ impl Predictor<'_> {
             };
             if let Some(rows) = &rule.rows
                 && self.orders().any(|order| {
-                    let list = rows.get_or_insert(answer);
+                    let list = rows.innermost().get_or_insert(answer);
                     order.apply(rule, (method, &request.path), list)
                 })
             {
@@ -87,12 +88,13 @@ impl Predictor<'_> {
             }
             let request = (method, path, &body);
             let is_done = match &rule.rows {
+                Some(rows) if rows.depth() > 0 => {
+                    let lists = (rows, collection.as_str(), kind.as_deref());
+                    self.apply_to_elements(request, lists, answer)
+                }
                 Some(rows) => {
-                    let list = (rows, collection.as_str(), kind.as_deref());
-                    match &rule.each {
-                        Some(each) => self.apply_to_inner_list(request, (each, list), answer),
-                        None => self.apply_to_list(request, list, answer, None),
-                    }
+                    let list = (rows.innermost(), collection.as_str(), kind.as_deref());
+                    self.apply_to_list(request, list, answer, &[])
                 }
                 None => {
                     let object = rule.location.get_or_insert(answer);
@@ -131,19 +133,19 @@ impl Predictor<'_> {
         is_member || self.remove_field((method, path), collection, answer)
     }
 
-    /// Applies a request to a list of objects, in an answer or in an element of the outer list.
+    /// Applies a request to a list of objects, in an answer or in an element of an outer list.
     /// Returns false if it is for another path.
     fn apply_to_list(
         &self,
         (method, path, body): (Method, &str, &Json),
         (rows, collection, kind): (&RowsRule, &str, Option<&str>),
         answer: &mut Json,
-        outer: Option<&Json>,
+        outer: &[OuterElement],
     ) -> bool {
         let rule = &self.definition.instance;
         let found = rows.rows(answer).unwrap_or_default().into_iter();
         let found = found.enumerate().find_map(|(index, row)| {
-            let key = key_of(rule, row, outer).ok()?;
+            let key = key_of(rule, &row_in(outer, row.name, row.value)).ok()?;
             let key: Vec<String> = key.into_iter().map(Cow::into_owned).collect();
             let own = fill(&rule.object, &self.values(&key, kind));
             let is_inside = path == own || path.starts_with(&format!("{own}/"));
@@ -186,7 +188,7 @@ impl Predictor<'_> {
         move |hole| {
             let mut names = self.definition.instance.key.iter().zip(key);
             match hole {
-                "kind" => kind.map(str::to_owned),
+                "kind" if self.definition.kinds.is_some() => kind.map(str::to_owned),
                 _ => names
                     .find(|(rule, _)| rule.attribute == hole)
                     .map(|(_, value)| value.clone()),
@@ -200,7 +202,7 @@ impl Predictor<'_> {
         &self,
         (path, body): (&str, &Json),
         list: &mut Json,
-        outer: Option<&Json>,
+        outer: &[OuterElement],
     ) -> bool {
         let rule = &self.definition.instance;
         let mut object = json!({});
@@ -216,19 +218,26 @@ impl Predictor<'_> {
             let value = in_path.iter().find(|(hole, _)| *hole == name);
             value.map(|(_, value)| value.clone())
         };
-        for key in rule.key.iter().filter(|key| !key.is_outer) {
+        for key in rule.key.iter().filter(|key| key.up == 0) {
             if let (Some(field), Some(value)) = (&key.field, in_path(&key.attribute))
                 && field.get(&object).is_none()
             {
                 field.put(&mut object, value.into());
             }
         }
-        let Some(map_key) = rule.key.iter().find(|key| key.field.is_none()) else {
+        let map_key = rule
+            .key
+            .iter()
+            .find(|key| key.up == 0 && key.field.is_none());
+        let Some(map_key) = map_key else {
             if !list.is_array() {
                 *list = json!([]);
             }
             let items = list.as_array_mut().expect("was just made a list");
-            let key_of = |value| key_of(rule, JsonRow { name: None, value }, outer).ok();
+            let key_of = |value| {
+                let key = key_of(rule, &row_in(outer, None, value)).ok()?;
+                Some(key.into_iter().map(Cow::into_owned).collect::<Vec<_>>())
+            };
             let key = key_of(&object);
             if items.iter().all(|other| key_of(other) != key) {
                 items.push(object);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::definition::{RestDefinition, RestLocation, SharedArray};
+use super::definition::{RestDefinition, RestInstanceRule, RestLocation, SharedArray};
 use super::element_path::get_config;
 use super::template::TextTemplate;
 use crate::change::Desired;
@@ -10,7 +10,7 @@ use crate::model::TypeModel;
 use crate::read::ReadRequest;
 use crate::read::answer_rule::{AnswerRule, Expectation};
 use crate::read::field_path::FieldPath;
-use crate::read::rows::RowsRule;
+use crate::read::nested_rows::NestedRows;
 
 /// The name of the read for a path.
 pub(crate) fn name_of(path: &str) -> String {
@@ -75,11 +75,7 @@ pub(crate) fn requests(
             })
         })
     };
-    let outer_keys = definition.instance.key.iter();
-    let outer_keys: Vec<&FieldPath> = outer_keys
-        .filter(|key| key.is_outer)
-        .filter_map(|key| key.field.as_ref())
-        .collect();
+    let outer_keys = outer_keys(&definition.instance);
     let mut requests = Vec::new();
     let mut ask = |path: String, query: &str, optional: bool, answer: AnswerRule| {
         let request = ReadRequest {
@@ -122,19 +118,21 @@ pub(crate) fn requests(
                 kinds.get(kind)?.path.clone()
             });
             let fields = &definition.instance.answer;
-            let rows = definition.instance.rows.as_ref();
+            let rows = definition.instance.rows.clone();
             let answer = answer_rule(fields, rows, path_of_kind.as_deref());
             let is_optional = kind.is_some() || definition.instance.is_optional;
             ask(path, &query, is_optional, answer);
         }
     }
     for lookup in &definition.instance.lookups {
-        let answer = answer_rule(&lookup.answer, definition.rows.as_ref(), None);
+        let rows = definition.rows.clone().map(NestedRows::from);
+        let answer = answer_rule(&lookup.answer, rows, None);
         ask(lookup.path.clone(), "", false, answer);
     }
     for (shared, kinds) in entry_kinds(definition, model, desired) {
         for kind in kinds {
-            let answer = answer_rule(&shared.answer, definition.rows.as_ref(), Some(&kind));
+            let rows = definition.rows.clone().map(NestedRows::from);
+            let answer = answer_rule(&shared.answer, rows, Some(&kind));
             ask(with_kind(&shared.kinds, &kind), "", true, answer);
         }
     }
@@ -142,8 +140,18 @@ pub(crate) fn requests(
     requests
 }
 
+/// The fields of the keys of the outer lists, outermost first.
+fn outer_keys(rule: &RestInstanceRule) -> Vec<Vec<&FieldPath>> {
+    let depth = rule.rows.as_ref().map_or(0, NestedRows::depth);
+    let of_list = |up: usize| {
+        let keys = rule.key.iter().filter(|key| key.up == up);
+        keys.filter_map(|key| key.field.as_ref()).collect()
+    };
+    (1..=depth).rev().map(of_list).collect()
+}
+
 /// The declaration of a valid answer, for a kind of objects.
-fn answer_rule(fields: &[Expectation], rows: Option<&RowsRule>, kind: Option<&str>) -> AnswerRule {
+fn answer_rule(fields: &[Expectation], rows: Option<NestedRows>, kind: Option<&str>) -> AnswerRule {
     let fill = |value: &String| value.replace("{kind}", kind.unwrap_or_default());
     let fields = fields.iter().map(|one| match one {
         Expectation::Field { path, value } => Expectation::Field {
@@ -153,7 +161,7 @@ fn answer_rule(fields: &[Expectation], rows: Option<&RowsRule>, kind: Option<&st
         other => other.clone(),
     });
     AnswerRule {
-        expectations: fields.chain(rows.cloned().map(Expectation::Rows)).collect(),
+        expectations: fields.chain(rows.map(Expectation::Rows)).collect(),
         ..AnswerRule::default()
     }
 }

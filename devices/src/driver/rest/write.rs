@@ -125,7 +125,7 @@ impl RequestWriter<'_> {
             .instance
             .key
             .iter()
-            .filter(|key| !key.is_outer)
+            .filter(|key| key.up == 0)
         {
             let value = self.change.desired.attributes.get(&key.attribute);
             if let (Some(field), Some(value)) = (&key.field, value) {

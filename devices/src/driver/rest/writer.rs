@@ -57,7 +57,7 @@ impl RequestWriter<'_> {
         let desired = &self.change.desired.attributes;
         template
             .fill(|name| match name {
-                "kind" => self
+                "kind" if self.definition.kinds.is_some() => self
                     .definition
                     .kind_of(desired)
                     .or_else(|| {

@@ -7,7 +7,7 @@ use crate::driver::cli::rules::InstanceKind;
 use crate::driver::cli::template::LineTemplate;
 use crate::pattern::Pattern;
 use crate::read::field_path::FieldPath;
-use crate::read::rows::NestedRows;
+use crate::read::nested_rows::NestedRows;
 use crate::value::Value;
 
 /// How instances are recognized.

@@ -8,7 +8,6 @@ use crate::driver::rest::definition::{
 };
 use crate::driver::rest::order::FIRST;
 use crate::model::{Role, TypeModel};
-use crate::read::rows::RowsRule;
 
 /// Checks that every attribute has a location, and that every location is valid.
 pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeModel) {
@@ -142,7 +141,9 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
     if has_lists && definition.rows.is_none() {
         errors.push("`lookups` and [shared] require `rows` in platform.toml".to_owned());
     }
-    errors.extend(document_errors(rule, definition.namespaces.is_some()));
+    let is_netconf = definition.namespaces.is_some();
+    errors.extend(list_errors(rule, is_netconf));
+    errors.extend(document_errors(rule, is_netconf));
     if let Some(create) = &rule.create
         && rule.document.is_none()
         && rule.is_map()
@@ -200,36 +201,56 @@ fn order_errors(definition: &RestDefinition, name: &str, order: &OrderRule) -> V
     errors
 }
 
-/// Objects that are not in the document of their read, and keys of an outer list that is missing.
-fn document_errors(rule: &RestInstanceRule, is_netconf: bool) -> Vec<String> {
+/// Keys of outer lists that are missing, and outer lists without a key.
+fn list_errors(rule: &RestInstanceRule, is_netconf: bool) -> Vec<String> {
+    let Some(rows) = &rule.rows else {
+        return Vec::new();
+    };
     let mut errors = Vec::new();
-    for key in rule
-        .key
-        .iter()
-        .filter(|key| key.is_outer && rule.each.is_none())
-    {
+    let depth = rows.depth();
+    for key in rule.key.iter().filter(|key| key.up > depth) {
         let name = &key.attribute;
         let list = if is_netconf {
             "`[*]` in `collection`"
         } else {
             "`each` of `rows`"
         };
+        let (steps, lists) = match key.up {
+            1 => ("../".to_owned(), "an outer list".to_owned()),
+            up => ("../".repeat(up), format!("{up} outer lists")),
+        };
         errors.push(format!(
-            "`../` in the key `{name}` requires an outer list, {list}"
+            "`{steps}` in the key `{name}` requires {lists}, {list}"
         ));
     }
-    let list = rule.each.as_ref().or(rule.rows.as_ref());
-    let list = list.map(RowsRule::location);
-    match (&rule.document, &rule.source, list) {
-        (Some(document), _, Some(list)) if !document.contains(list) => errors.push(format!(
-            "the list `{list}` is not in the document that [write] sends"
-        )),
-        (None, _, _) if rule.each.is_some() && !is_netconf => errors.push(
-            "`each` requires `from` and a section [write] of the platform for that read".to_owned(),
-        ),
-        _ => {}
+    for (index, list) in rows.levels().enumerate() {
+        let up = depth - index;
+        if rule.key.iter().all(|key| key.up != up) {
+            let list = list.location();
+            let steps = "../".repeat(up);
+            errors.push(format!(
+                "`key` has no namevar for the list `{list}`: add it, such as `id = \"{steps}id\"`"
+            ));
+        }
     }
     errors
+}
+
+/// Objects that are not in the document of their read.
+fn document_errors(rule: &RestInstanceRule, is_netconf: bool) -> Vec<String> {
+    let Some(rows) = &rule.rows else {
+        return Vec::new();
+    };
+    let list = rows.outermost().location();
+    match &rule.document {
+        Some(document) if !document.contains(list) => vec![format!(
+            "the list `{list}` is not in the document that [write] sends"
+        )],
+        None if rows.depth() > 0 && !is_netconf => vec![
+            "`each` requires `from` and a section [write] of the platform for that read".to_owned(),
+        ],
+        _ => Vec::new(),
+    }
 }
 
 /// Locations that the requests of the type cannot write.

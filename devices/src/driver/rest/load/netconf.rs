@@ -1,7 +1,7 @@
 //! Loads `[instance]` of a type on a platform with NETCONF. `docs/definitions.md` describes the keys.
 
 use super::instance_keys::{self, ObjectForm};
-use super::read_key;
+use super::{named, read_key};
 use crate::document::word;
 use crate::document::{Item, Table};
 use crate::driver::json_fields::fields;
@@ -15,7 +15,7 @@ use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::operation::Method;
 use crate::read::field_path::{FieldPath, PathStep};
-use crate::read::rows::RowsRule;
+use crate::read::nested_rows::NestedRows;
 use crate::read::xml::{Namespaces, is_name};
 
 /// Reads `[instance]`: the path of the elements, and how they are created and changed.
@@ -25,9 +25,9 @@ pub(super) fn read_instance(
     namespaces: &Namespaces,
 ) -> Option<RestInstanceRule> {
     let collection = table.required("collection");
-    let location = collection
+    let lists = collection
         .as_ref()
-        .and_then(|item| read_location(item, namespaces));
+        .and_then(|item| read_lists(item, namespaces));
     let singleton = table.string("singleton");
     let is_singleton = singleton.is_some();
     let key = read_key(table, model, is_singleton);
@@ -55,36 +55,43 @@ pub(super) fn read_instance(
     );
     table.finish();
     let path = collection?;
-    let (key, (outer, location)) = (key?, location?);
-    let collection = TextTemplate::parse(&path.string()?).ok()?;
-    let keys = |is_outer: bool| -> String {
-        let keys = key.iter().filter(|key| key.is_outer == is_outer);
+    let (key, mut lists) = (key?, lists?);
+    let text = path.string()?;
+    if is_singleton && lists.len() > 1 {
+        path.findings.error_with_help(
+            "path",
+            path.span.clone(),
+            format!("`{EACH}` makes no sense for a singleton, which is one element"),
+            "remove `singleton` and add `key`",
+        );
+        return None;
+    }
+    // The keys of a list, by the number of lists above that of the type.
+    let keys = |up: usize| -> String {
+        let keys = key.iter().filter(|key| key.up == up);
         let keys = keys.filter_map(|key| {
             let field = key.field.as_ref()?;
             Some(format!("[{field}={{{}|percent}}]", key.attribute))
         });
         keys.collect()
     };
-    if outer.is_some() && (is_singleton || keys(true).is_empty()) {
-        path.findings.error_with_help(
-            "path",
-            path.span.clone(),
-            format!("`{EACH}` requires the key of the outer list"),
-            "add the namevar with `../` to `key`, such as `key = { interface = \"../name\", unit = \"id\" }`",
-        );
-        return None;
-    }
     let object = if is_singleton {
-        collection.clone()
+        text.clone()
     } else {
-        let within = collection.to_string().replace(EACH, &keys(true));
-        TextTemplate::parse(&format!("{within}{}", keys(false))).ok()?
+        let parts: Vec<&str> = text.split(EACH).collect();
+        let named = parts.iter().enumerate();
+        named
+            .map(|(index, part)| format!("{part}{}", keys(parts.len() - 1 - index)))
+            .collect()
     };
     let (rows, location) = if is_singleton {
-        (None, location)
+        (None, lists.pop()?)
     } else {
-        (Some(RowsRule::elements(location)), FieldPath::default())
+        let rows = NestedRows::elements(lists);
+        (rows.map(|rows| named(rows, &key)), FieldPath::default())
     };
+    let collection = TextTemplate::parse(&text).ok()?;
+    let object = TextTemplate::parse(&object).ok()?;
     Some(RestInstanceRule {
         collection,
         query: IndexMap::default(),
@@ -92,7 +99,6 @@ pub(super) fn read_instance(
         is_optional,
         rows,
         location,
-        each: outer.map(RowsRule::elements),
         source: None,
         document: None,
         key,
@@ -152,33 +158,16 @@ fn read_create(table: &Table<'_>) -> CreateRule {
 /// The mark of a list in whose elements the objects are.
 const EACH: &str = "[*]";
 
-/// The path `/prefix:name/name` as a path in the tree of an answer; with `[*]`, that of the outer list
-/// and the path in its elements.
-fn read_location(
-    item: &Item<'_>,
-    namespaces: &Namespaces,
-) -> Option<(Option<FieldPath>, FieldPath)> {
+/// The path `/prefix:name/name` as a path in the tree of an answer; with `[*]`, the path of each list in
+/// the elements of the one before.
+fn read_lists(item: &Item<'_>, namespaces: &Namespaces) -> Option<Vec<FieldPath>> {
     let text = item.string()?;
     let Some(path) = text.strip_prefix('/') else {
         item.error("path", format!("the path `{text}` must begin with `/`"));
         return None;
     };
-    let (outer, inner) = match path.split_once("[*]/") {
-        Some((outer, inner)) => (Some(outer), inner),
-        None => (None, path),
-    };
-    if inner.contains(EACH) {
-        let message = "a list in a list in a list cannot be expressed";
-        item.findings.error_with_help(
-            "path",
-            item.span.clone(),
-            message,
-            "use one `[*]`, before the list of the type",
-        );
-        return None;
-    }
-    let parts = || outer.into_iter().chain([inner]);
-    let names = || parts().flat_map(|part| part.split('/'));
+    let lists = || path.split("[*]/");
+    let names = || lists().flat_map(|list| list.split('/'));
     let first = names().next().unwrap_or_default();
     if !first.contains(':') {
         let message = format!("`{first}` needs a prefix of [namespace]");
@@ -189,16 +178,12 @@ fn read_location(
         item.error("namespace", message);
         return None;
     }
-    let field_path = |part: &str| -> Option<FieldPath> {
-        let names = part.split('/').map(|name| format!("\"{name}\""));
+    let field_path = |list: &str| -> Option<FieldPath> {
+        let names = list.split('/').map(|name| format!("\"{name}\""));
         let names: Vec<String> = names.collect();
         names.join(".").parse().ok()
     };
-    let outer = match outer {
-        Some(outer) => Some(field_path(outer)?),
-        None => None,
-    };
-    Some((outer, field_path(inner)?))
+    lists().map(field_path).collect()
 }
 
 /// Why a name in a path cannot be that of an element.

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde_json::Value as Json;
 
 use super::Predictor;
+use super::inner_lists::row_in;
 use crate::driver::rest::objects::key_of;
 use crate::driver::rest::template::BodyField;
 use crate::operation::Request;
 use crate::read::field_path::{FieldPath, scalar_text};
-use crate::read::rows::JsonRow;
 use crate::read::{Parsed, State};
 
 impl Predictor<'_> {
@@ -26,8 +26,7 @@ impl Predictor<'_> {
         };
         let object = rule.envelope.get(&body).cloned().unwrap_or_default();
         let names = |value: &Json| {
-            let row = JsonRow { name: None, value };
-            let key = key_of(rule, row, None).ok()?;
+            let key = key_of(rule, &row_in(&[], None, value)).ok()?;
             Some(key.into_iter().map(Cow::into_owned).collect::<Vec<_>>())
         };
         let is_command = |frame: &[(FieldPath, BodyField)]| {
@@ -40,9 +39,9 @@ impl Predictor<'_> {
                     BodyField::Text(_) => true,
                 })
         };
-        let list = rows.get_or_insert(answer);
+        let list = rows.innermost().get_or_insert(answer);
         if rule.create.iter().any(|create| is_command(&create.frame)) {
-            self.add_object((&request.path, &object), list, None);
+            self.add_object((&request.path, &object), list, &[]);
             return;
         }
         let Some(items) = list.as_array_mut() else {

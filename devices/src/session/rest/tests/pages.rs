@@ -26,9 +26,9 @@ async fn read_list(
     let mut session = session.expect("opened");
     let request = ReadRequest {
         answer: AnswerRule {
-            expectations: vec![Expectation::Rows(RowsRule::optional(FieldPath::of(
-                "items",
-            )))],
+            expectations: vec![Expectation::Rows(
+                RowsRule::json(FieldPath::of("items"), true).into(),
+            )],
             ..AnswerRule::default()
         },
         ..get("/list")
