@@ -30,6 +30,13 @@ impl Body {
         *self.field_mut(path.steps()) = value;
     }
 
+    /// Sets a field unless it exists.
+    pub(crate) fn put_missing(&mut self, path: &FieldPath, value: Body) {
+        if !self.has(path.steps()) {
+            self.put(path, value);
+        }
+    }
+
     /// Removes a field, if it exists.
     pub(crate) fn remove(&mut self, path: &FieldPath) {
         let Some((PathStep::Name(last), parents)) = path.steps().split_last() else {

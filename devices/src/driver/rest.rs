@@ -8,6 +8,7 @@
 
 mod audit;
 mod canonical;
+pub(crate) mod choice;
 pub(crate) mod codec;
 pub(crate) mod definition;
 pub(crate) mod document;
@@ -33,6 +34,7 @@ pub(crate) mod template;
 mod tests;
 pub(in crate::driver) mod toml;
 mod write;
+mod write_choice;
 mod writer;
 
 use std::sync::Arc;

@@ -62,9 +62,11 @@ impl RestType {
             if rule.write_only || !is_read_back {
                 continue;
             }
-            for value in self.example_values(attribute) {
+            let examples = self.example_values(attribute).into_iter();
+            let examples = examples.flat_map(|value| self.choices_of(name, &value));
+            for (value, chosen) in examples {
                 let value = canonical(&self.definition, &self.model, name, &value, None);
-                match self.read_back(name, &value) {
+                match self.read_back(name, &value, chosen) {
                     Ok(Some(again)) if again == value => {}
                     Ok(again) => {
                         let again =
@@ -134,7 +136,29 @@ impl RestType {
         }
     }
 
-    fn read_back(&self, name: &str, value: &Value) -> Result<Option<Value>, RoundTripError> {
+    /// A value with each combination of the attributes that decide about its place.
+    fn choices_of(&self, name: &str, value: &Value) -> Vec<(Value, Attributes)> {
+        let rule = self.definition.attributes.get(name);
+        let Some(RestLocation::Chosen(chosen)) = rule.map(|rule| &rule.location) else {
+            return vec![(value.clone(), Attributes::default())];
+        };
+        let decided = chosen.places.keys();
+        let all = decided.flat_map(|decided| {
+            let outer = self.choices_of(&chosen.by, &decided.as_str().into());
+            outer.into_iter().map(|(decided, mut attributes)| {
+                attributes.insert(chosen.by.clone(), decided);
+                (value.clone(), attributes)
+            })
+        });
+        all.collect()
+    }
+
+    fn read_back(
+        &self,
+        name: &str,
+        value: &Value,
+        chosen: Attributes,
+    ) -> Result<Option<Value>, RoundTripError> {
         let (definition, model) = (&self.definition, &self.model);
         let rule = &definition.attributes[name];
         let mut attributes = Attributes::default();
@@ -170,6 +194,7 @@ impl RestType {
                 attributes.extend(example.map(|value| (partner.to_owned(), value)));
             }
         }
+        attributes.extend(chosen.clone());
         attributes.insert(name.to_owned(), value.clone());
         let attributes: Attributes = attributes
             .iter()
@@ -187,6 +212,8 @@ impl RestType {
             attributes,
         };
         let singleton = definition.instance.singleton.is_some();
+        let mut written: Vec<Name> = chosen.keys().cloned().collect();
+        written.push(name.into());
         let change = Change {
             kind: if singleton {
                 ChangeKind::Update
@@ -195,7 +222,7 @@ impl RestType {
             },
             desired: Arc::new(desired),
             current: None,
-            attributes: vec![name.into()],
+            attributes: written,
         };
         let mut lenient = definition.clone();
         // An object that cannot be created has the same fields as others.

@@ -90,9 +90,10 @@ fn by_codec(
     domain: Option<u32>,
 ) -> Value {
     match &rule.location {
-        RestLocation::Field(field) => field
-            .codec
-            .map_or_else(|| value.clone(), |codec| codec.canonical(value, domain)),
+        location @ (RestLocation::Field(_) | RestLocation::Chosen(_)) => {
+            let codec = location.field_format().and_then(|field| field.codec);
+            codec.map_or_else(|| value.clone(), |codec| codec.canonical(value, domain))
+        }
         RestLocation::Group { codec, .. } => codec.canonical(0, value, domain),
         RestLocation::Inside(leader) => match definition
             .attributes
@@ -113,10 +114,16 @@ fn by_codec(
 /// none.
 fn stored_value(rule: &RestAttributeRule, value: Value) -> Value {
     match (value, &rule.location) {
-        (Value::String(text), RestLocation::Field(_)) if !rule.write_only => text.trim_end().into(),
+        (Value::String(text), RestLocation::Field(_) | RestLocation::Chosen(_))
+            if !rule.write_only =>
+        {
+            text.trim_end().into()
+        }
         (Value::List(items), location) if items.is_empty() => {
             let none = match location {
-                RestLocation::Field(field) => field.absent.clone(),
+                RestLocation::Field(_) | RestLocation::Chosen(_) => location
+                    .field_format()
+                    .and_then(|field| field.absent.clone()),
                 RestLocation::Members(members) => members.none.clone(),
                 RestLocation::Entries(entries) => entries.absent.clone(),
                 RestLocation::Group { codec, .. } => codec.none().map(Value::from),
@@ -124,6 +131,7 @@ fn stored_value(rule: &RestAttributeRule, value: Value) -> Value {
                 | RestLocation::Upload(_)
                 | RestLocation::Order(_)
                 | RestLocation::States(_)
+                | RestLocation::Choice(_)
                 | RestLocation::Unsupported(_) => None,
             };
             none.unwrap_or(Value::List(items))

@@ -7,6 +7,7 @@ use crate::map::IndexMap;
 
 use serde_json::Value as Json;
 
+use super::choice::{ChoiceRule, ChosenField};
 use super::codec::{GroupCodec, ValueCodec};
 use super::refresh::RefreshRequest;
 use super::template::{BodyField, TextTemplate};
@@ -292,6 +293,10 @@ impl RestAttributeRule {
 #[derive(Clone, Debug)]
 pub(crate) enum RestLocation {
     Field(FieldRule),
+    /// A field whose place depends on another attribute.
+    Chosen(ChosenField),
+    /// Values that are the fields that exist.
+    Choice(ChoiceRule),
     /// Values that represent several fields.
     States(IndexMap<String, StateFields>),
     /// Several attributes in shared fields; this one is the leader.
@@ -530,8 +535,10 @@ impl RestDefinition {
 impl RestLocation {
     /// Fields whose existence identifies the state of an attribute.
     pub(crate) fn alternatives(&self) -> Option<Vec<FieldPath>> {
-        let RestLocation::States(states) = self else {
-            return None;
+        let states = match self {
+            RestLocation::States(states) => states,
+            RestLocation::Choice(choice) => return Some(choice.places.values().cloned().collect()),
+            _ => return None,
         };
         let sets = |path: &FieldPath| {
             let count = states

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value as Json};
 
-use super::definition::{RestDefinition, RestLocation};
+use super::definition::RestDefinition;
 use super::element_path::{OPERATION, tree};
 use super::writer::error;
 use crate::driver::implementation::RenderError;
@@ -40,12 +40,9 @@ pub(crate) fn edit(
         Method::Patch | Method::Get => None,
     };
     if let (None, Some(current)) = (operation, current) {
-        for (name, rule) in &definition.attributes {
-            if let RestLocation::Field(field) = &rule.location
-                && model
-                    .attributes
-                    .get(name)
-                    .is_some_and(|one| one.array.is_some())
+        for (name, field) in definition.fields() {
+            let attribute = model.attributes.get(name);
+            if attribute.is_some_and(|one| one.array.is_some())
                 && let Some(Json::Array(new)) = field.path.get(&body)
             {
                 let changes = changes_of_list(new, field.path.get(current), field.each.as_ref());

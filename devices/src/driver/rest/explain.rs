@@ -1,12 +1,15 @@
 //! How a REST type is read and written, as text for users.
 
-use super::definition::{CreateOnly, MemberPaths, RestDefinition, RestLocation, UnsetRule};
+use super::definition::{
+    CreateOnly, FieldRule, MemberPaths, RestDefinition, RestLocation, UnsetRule,
+};
 use super::read_requests;
 use super::write::leaf_path;
 use crate::diagnostic::Severity;
 use crate::driver::explanation::{AttributeExplanation, Explanation, NotApplied};
 use crate::model::TypeModel;
 use crate::operation::Method;
+use crate::value::Value;
 
 pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explanation {
     let rule = &definition.instance;
@@ -78,6 +81,39 @@ pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explana
     }
 }
 
+fn when_missing(absent: &Value) -> String {
+    format!("{} when the field is missing or empty", absent.inspect())
+}
+
+/// How the values of a field are written. `with` is its condition.
+fn write_field(
+    definition: &RestDefinition,
+    field: &FieldRule,
+    with: &str,
+    write: &mut Vec<(String, String)>,
+) {
+    for (value, json) in &field.map {
+        write.push((format!("{value}{with}"), format!("{{\"{field}\": {json}}}")));
+    }
+    write.push((format!("any{with}"), format!("{{\"{field}\": …}}")));
+    let (Some(absent), Some(unset)) = (&field.absent, field.unset) else {
+        return;
+    };
+    let removed = match unset {
+        UnsetRule::Delete => {
+            let path = leaf_path(&definition.instance.object.to_string(), &field.path);
+            let verb = match definition.namespaces {
+                Some(_) => "delete",
+                None => "DELETE",
+            };
+            format!("{verb} {path}")
+        }
+        UnsetRule::Null => format!("{{\"{field}\": null}}"),
+        UnsetRule::Omit => format!("without \"{field}\""),
+    };
+    write.push((format!("{}{with}", absent.inspect()), removed));
+}
+
 fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplanation> {
     let rule = definition.attributes.get(name)?;
     let mut read = Vec::new();
@@ -86,38 +122,27 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
     let mut not_applied = None;
     match &rule.location {
         RestLocation::Field(field) => {
-            let path = match &field.each {
-                Some(each) => format!("{}[*].{each}", field.path),
-                None => field.path.to_string(),
-            };
-            read.push(path.clone());
-            for (value, json) in &field.map {
-                write.push((value.clone(), format!("{{\"{path}\": {json}}}")));
+            read.push(field.to_string());
+            write_field(definition, field, "", &mut write);
+            notes.extend(field.absent.as_ref().map(when_missing));
+        }
+        RestLocation::Chosen(chosen) => {
+            for (value, field) in &chosen.places {
+                let with = format!(" with {} `{value}`", chosen.by);
+                read.push(format!("{field}{with}"));
+                write_field(definition, field, &with, &mut write);
             }
-            write.push(("any".to_owned(), format!("{{\"{path}\": …}}")));
-            if let Some(absent) = &field.absent {
-                notes.push(format!(
-                    "{} when the field is missing or empty",
-                    absent.inspect()
-                ));
-                match field.unset {
-                    Some(UnsetRule::Delete) => {
-                        let path = leaf_path(&definition.instance.object.to_string(), &field.path);
-                        let verb = match definition.namespaces {
-                            Some(_) => "delete",
-                            None => "DELETE",
-                        };
-                        write.push((absent.inspect(), format!("{verb} {path}")));
-                    }
-                    Some(UnsetRule::Null) => {
-                        write.push((absent.inspect(), format!("{{\"{path}\": null}}")));
-                    }
-                    Some(UnsetRule::Omit) => {
-                        write.push((absent.inspect(), format!("without \"{path}\"")));
-                    }
-                    None => {}
-                }
+            notes.extend(chosen.any().absent.as_ref().map(when_missing));
+        }
+        RestLocation::Choice(choice) => {
+            for (value, path) in &choice.places {
+                read.push(path.to_string());
+                let others = choice.others(Some(value)).map(|path| format!("\"{path}\""));
+                let others: Vec<_> = others.collect();
+                let text = format!("{{\"{path}\": …}} without {}", others.join(", "));
+                write.push((value.clone(), text));
             }
+            notes.extend(choice.absent.as_ref().map(when_missing));
         }
         RestLocation::States(states) => {
             for (value, setting) in states {

@@ -10,6 +10,16 @@ use crate::read::field_path::FieldPath;
 use crate::secret::Text;
 use crate::value::Value;
 
+/// The path as in a definition.
+impl std::fmt::Display for FieldRule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.each {
+            Some(each) => write!(f, "{}[*].{each}", self.path),
+            None => write!(f, "{}", self.path),
+        }
+    }
+}
+
 /// Converts a scalar or list to an attribute value.
 pub(crate) fn value_of(json: &Json) -> Value {
     match json {

@@ -52,8 +52,7 @@ impl RestType {
     fn silent_value(&self, name: &str) -> Option<Value> {
         let absent = match &self.definition.attributes.get(name)?.location {
             RestLocation::Entries(rule) => rule.absent.clone(),
-            RestLocation::Field(rule) => rule.absent.clone(),
-            _ => None,
+            location => location.field_format()?.absent.clone(),
         }?;
         Some(canonical(
             &self.definition,
@@ -62,6 +61,20 @@ impl RestType {
             &absent,
             None,
         ))
+    }
+
+    /// Why a value has no place in the resource.
+    fn misplaced(
+        &self,
+        location: &RestLocation,
+        value: &Value,
+        desired: &Desired,
+    ) -> Option<String> {
+        let RestLocation::Chosen(chosen) = location else {
+            return None;
+        };
+        let decided = desired.attributes.get(&chosen.by)?.scalar_text()?;
+        chosen.refusal(Some(&decided), value)
     }
 
     /// The resource with its values in the default route domain of its partition.
@@ -227,7 +240,10 @@ impl ChangePlanner for RestType {
                     name,
                     message,
                 ));
-            } else if let RestLocation::Field(field) = &rule.location {
+            } else if let Some(message) = self.misplaced(&rule.location, value, desired) {
+                let severity = Severity::Error;
+                problems.push(self.problem(ProblemKind::Unwritable, severity, name, message));
+            } else if let Some(field) = rule.location.field_format() {
                 if let Some(message) = field.codec.and_then(|codec| codec.check(value)) {
                     let severity = Severity::Error;
                     problems.push(self.problem(ProblemKind::Unwritable, severity, name, message));

@@ -6,6 +6,7 @@
 
 pub(in crate::driver) mod attribute_keys;
 mod check;
+mod choice;
 pub(in crate::driver) mod instance_keys;
 #[cfg(test)]
 mod key_tests;

@@ -106,7 +106,7 @@ impl Object<'_> {
             if rule.write_only || !self.definition.has(name, kind) {
                 continue;
             }
-            for (field, value) in self.unread_fields(name, &rule.location) {
+            for (field, value) in self.unread_fields(name, &rule.location, kind) {
                 let is_secret = |name: &str| {
                     let attribute = self.model.attributes.get(name);
                     attribute.is_some_and(|attribute| attribute.sensitive)
@@ -127,10 +127,20 @@ impl Object<'_> {
     }
 
     /// Fields whose content is no value of the attribute, with their paths.
-    fn unread_fields(&self, name: &Name, location: &RestLocation) -> Vec<(String, Json)> {
+    fn unread_fields(
+        &self,
+        name: &Name,
+        location: &RestLocation,
+        kind: Option<&str>,
+    ) -> Vec<(String, Json)> {
         let json = self.found.object;
         match location {
-            RestLocation::Field(rule) => {
+            RestLocation::Field(_) | RestLocation::Chosen(_) => {
+                let (definition, model) = (self.definition, self.model);
+                let decides = |name: &str| definition.deciding_value(model, name, (json, kind));
+                let Some(rule) = definition.field(location, &decides) else {
+                    return Vec::new();
+                };
                 if let Some(list) = rule.path.list_before(json) {
                     let found = list.get(json).cloned().unwrap_or_default();
                     return vec![(list.to_string(), found)];
@@ -145,6 +155,13 @@ impl Object<'_> {
                     .map(|found| (field, found.clone()))
                     .into_iter()
                     .collect()
+            }
+            RestLocation::Choice(choice) => {
+                let existing: Vec<_> = choice.existing(json).collect();
+                let several = existing.iter().filter(|_| existing.len() > 1);
+                let fields = several
+                    .filter_map(|(_, path)| Some((path.to_string(), path.get(json)?.clone())));
+                fields.collect()
             }
             RestLocation::States(states) => unread_state(states, json),
             RestLocation::Group { codec, field, with } => {

@@ -262,15 +262,19 @@ impl Predictor<'_> {
 
     /// Removes the field of a path below that of its object. Returns false if it is another path.
     fn remove_field(&self, (method, path): (Method, &str), own: &str, object: &mut Json) -> bool {
-        let mut rules = self.definition.attributes.values();
-        method == Method::Delete
-            && rules.any(|rule| match &rule.location {
-                RestLocation::Field(field) if leaf_path(own, &field.path) == path => {
-                    field.path.remove(object);
-                    true
-                }
-                _ => false,
-            })
+        let fields = self.definition.fields().map(|(_, field)| &field.path);
+        let rules = self.definition.attributes.values();
+        let choices = rules.flat_map(|rule| match &rule.location {
+            RestLocation::Choice(choice) => choice.places.values().collect(),
+            _ => Vec::new(),
+        });
+        let mut removed = fields.chain(choices);
+        let removed = removed.find(|field| leaf_path(own, field) == path);
+        let removed = removed.filter(|_| method == Method::Delete);
+        if let Some(field) = removed {
+            field.remove(object);
+        }
+        removed.is_some()
     }
 
     /// Whether the path is that of a list of members of the object.

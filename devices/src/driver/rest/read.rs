@@ -85,6 +85,7 @@ fn instance(
             attributes.insert(name.to_owned(), value);
         }
     };
+    let decides = |name: &str| definition.deciding_value(model, name, (object, kind));
     for name in model.attributes.keys() {
         let Some(rule) = definition.attributes.get(name) else {
             continue;
@@ -93,7 +94,11 @@ fn instance(
             continue;
         }
         match &rule.location {
-            RestLocation::Field(rule) => put(name, field_value(rule, object)),
+            location @ (RestLocation::Field(_) | RestLocation::Chosen(_)) => {
+                let field = definition.field(location, &decides);
+                put(name, field.and_then(|field| field_value(field, object)));
+            }
+            RestLocation::Choice(choice) => put(name, choice.value(object)),
             RestLocation::States(states) => put(name, state_value(states, object)),
             RestLocation::Group { codec, field, with } => {
                 let values = codec.read(field, object, context);
@@ -160,8 +165,6 @@ pub(crate) fn secret_fields(
     let sensitive = |name: &str| model.attributes.get(name).is_some_and(|one| one.sensitive);
     let rules = definition.attributes.iter();
     let rules = rules.filter(move |(name, _)| sensitive(name));
-    rules.filter_map(|(_, rule)| match &rule.location {
-        RestLocation::Field(field) => field.path.names().pop(),
-        _ => None,
-    })
+    let fields = rules.flat_map(|(_, rule)| rule.location.fields());
+    fields.filter_map(|field| field.path.names().pop())
 }

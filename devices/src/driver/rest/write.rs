@@ -13,7 +13,7 @@ use super::definition::{
     CreateOnly, CreateRule, CreateTarget, FieldRule, MemberPaths, MembersRule, RestDefinition,
     RestLocation, UnsetRule,
 };
-use super::field::{field_body, state_fields};
+use super::field::state_fields;
 use super::lookups::{Lookups, partition};
 use super::template::encode_segment;
 use super::writer::{RequestWriter, error};
@@ -45,6 +45,7 @@ pub(crate) fn operations(
         lookups: Lookups::of(definition, &change.desired.model, state),
         state,
     };
+    writer.check_places()?;
     if let Some(document) = &definition.instance.document {
         writer.check_update()?;
         return writer.write_document(document);
@@ -182,6 +183,10 @@ impl RequestWriter<'_> {
         let differs = |name: &str| self.change.attributes.iter().any(|one| one == name);
         let object = self.path(&definition.instance.object, None)?;
         let mut operations = self.uploads(&differs)?;
+        for (name, path) in self.left_fields() {
+            let path = leaf_path(&object, path);
+            operations.push(self.request(vec![name.clone()], Method::Delete, path, None));
+        }
         let members: Vec<&str> = self.members().map(|(name, ..)| name).collect();
         let deleted = self.deleted_fields();
         let carried: Vec<Name> = self
@@ -251,16 +256,13 @@ impl RequestWriter<'_> {
     /// The object as it was read, with its secrets masked in output.
     pub(super) fn current_body(&self, object: &Json) -> Body {
         let mut body = Body::from(object.clone());
-        for (name, rule) in &self.definition.attributes {
-            if let RestLocation::Field(rule) = &rule.location
-                && self
-                    .model
-                    .attributes
-                    .get(name)
-                    .is_some_and(|one| one.sensitive)
-                && let Some(secret) = rule.path.get(object).and_then(Json::as_str)
-            {
-                body.put(&rule.path, Body::Secret(secret.into()));
+        let sensitive = |name: &Name| {
+            let attribute = self.model.attributes.get(name);
+            attribute.is_some_and(|attribute| attribute.sensitive)
+        };
+        for (_, field) in self.definition.fields().filter(|(name, _)| sensitive(name)) {
+            if let Some(secret) = field.path.get(object).and_then(Json::as_str) {
+                body.put(&field.path, Body::Secret(secret.into()));
             }
         }
         body
@@ -278,25 +280,20 @@ impl RequestWriter<'_> {
     /// The differing attributes whose desired value is written by a `DELETE` of their field.
     fn deleted_fields(&self) -> Vec<(&Name, &FieldPath)> {
         let names = self.change.attributes.iter();
-        let fields =
-            names.filter_map(
-                |name| match &self.definition.attributes.get(name)?.location {
-                    RestLocation::Field(rule) => {
-                        let unset = self.unset(name, rule)?;
-                        (unset == UnsetRule::Delete).then_some((name, &rule.path))
-                    }
-                    _ => None,
-                },
-            );
+        let fields = names.filter_map(|name| {
+            let field = self.field(&self.definition.attributes.get(name)?.location)?;
+            let unset = self.unset(name, field)?;
+            (unset == UnsetRule::Delete).then_some((name, &field.path))
+        });
         fields.collect()
     }
 
     /// How the field is written, if the desired value is that of a missing field.
-    fn unset(&self, name: &str, rule: &FieldRule) -> Option<UnsetRule> {
+    pub(super) fn unset(&self, name: &str, rule: &FieldRule) -> Option<UnsetRule> {
         let absent = rule.absent.as_ref()?;
         let absent = canonical(self.definition, self.model, name, absent, None);
-        let desired = self.change.desired.attributes.get(name)?;
-        rule.unset.filter(|_| *desired.unwrap_sensitive() == absent)
+        let value = self.value(name)?;
+        rule.unset.filter(|_| *value.unwrap_sensitive() == absent)
     }
 
     /// The requests that upload the files of selected attributes.
@@ -362,22 +359,13 @@ impl RequestWriter<'_> {
                 continue;
             }
             match &rule.location {
-                RestLocation::Field(rule) if chosen(name) => {
-                    let creates = self.change.kind == ChangeKind::Create;
-                    match (
-                        self.change.desired.attributes.get(name),
-                        self.unset(name, rule),
-                    ) {
-                        (Some(_), Some(UnsetRule::Null)) if !creates => {
-                            body.put(&rule.path, Json::Null.into());
-                        }
-                        (Some(_), Some(_)) => body.remove(&rule.path),
-                        (Some(value), None) => {
-                            let field = field_body(rule, value, self.current_object());
-                            body.put(&rule.path, field);
-                        }
-                        (None, _) => {}
-                    }
+                location @ (RestLocation::Field(_) | RestLocation::Chosen(_))
+                    if chosen(name) || self.moves(location) =>
+                {
+                    self.put_field(body, name, location);
+                }
+                RestLocation::Choice(choice) if chosen(name) => {
+                    self.put_choice(body, name, choice);
                 }
                 RestLocation::Upload(upload) if chosen(name) => {
                     if let Ok(value) = self.fill(&upload.value, None) {

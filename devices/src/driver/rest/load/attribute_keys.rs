@@ -20,10 +20,15 @@ pub(in crate::driver) enum LocationForm {
     Leaf,
     /// Several fields of such an element.
     LeafStates,
+    /// A field whose place depends on another attribute.
+    Chosen,
+    /// Values that are the fields that exist.
+    Choice,
 }
 
 use LocationForm::{
-    Entries, Field, Inside, Leaf, LeafStates, Members, Order, SharedField, States, Upload,
+    Choice, Chosen, Entries, Field, Inside, Leaf, LeafStates, Members, Order, SharedField, States,
+    Upload,
 };
 
 impl LocationForm {
@@ -33,6 +38,8 @@ impl LocationForm {
             RestLocation::Field(_) if is_netconf => Leaf,
             RestLocation::States(_) if is_netconf => LeafStates,
             RestLocation::Field(_) => Field,
+            RestLocation::Chosen(_) => Chosen,
+            RestLocation::Choice(_) => Choice,
             RestLocation::States(_) => States,
             RestLocation::Group { .. } => SharedField,
             RestLocation::Inside(_) => Inside,
@@ -54,6 +61,8 @@ const REST: &[LocationForm] = &[
     Entries,
     Order,
     Upload,
+    Chosen,
+    Choice,
 ];
 const ALL: &[LocationForm] = &[
     Field,
@@ -66,9 +75,21 @@ const ALL: &[LocationForm] = &[
     Upload,
     Leaf,
     LeafStates,
+    Chosen,
+    Choice,
 ];
 /// Values in fields of the object.
-const FIELDS: &[LocationForm] = &[Field, SharedField, Inside, States, Upload, Leaf, LeafStates];
+const FIELDS: &[LocationForm] = &[
+    Field,
+    SharedField,
+    Inside,
+    States,
+    Upload,
+    Leaf,
+    LeafStates,
+    Chosen,
+    Choice,
+];
 
 /// The keys, and the locations where each has an effect.
 pub(in crate::driver) const TABLE: KeyTable<LocationForm> = KeyTable {
@@ -83,16 +104,23 @@ pub(in crate::driver) const TABLE: KeyTable<LocationForm> = KeyTable {
         (Upload, "`upload`"),
         (Leaf, "`field` of NETCONF"),
         (LeafStates, "`set` of NETCONF"),
+        (Chosen, "`field`, `by`"),
+        (Choice, "`choice`"),
     ],
     keys: &[
-        ("field", &[Field, SharedField, Members, Upload, Leaf]),
+        (
+            "field",
+            &[Field, SharedField, Members, Upload, Leaf, Chosen],
+        ),
+        ("by", &[Chosen]),
+        ("choice", &[Choice]),
         ("with", &[SharedField]),
         ("set", &[States, LeafStates]),
         ("when", &[States, LeafStates]),
-        ("map", &[Field, Leaf]),
-        ("absent", &[Field, Entries, Order, Leaf]),
-        ("unset", &[Field, Leaf]),
-        ("codec", &[Field, SharedField, Members, Leaf]),
+        ("map", &[Field, Leaf, Chosen]),
+        ("absent", &[Field, Entries, Order, Leaf, Chosen, Choice]),
+        ("unset", &[Field, Leaf, Chosen, Choice]),
+        ("codec", &[Field, SharedField, Members, Leaf, Chosen]),
         ("collection", &[Members]),
         ("object", &[Members]),
         ("key", &[Members]),

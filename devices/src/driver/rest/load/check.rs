@@ -1,13 +1,18 @@
 //! Checks a definition against its model: every attribute has a location, and every location is
 //! valid.
 
+use std::borrow::Cow;
+
+use super::choice::choice_errors;
 use super::placeholders::{placeholder_errors, unencoded};
 use crate::document::Table;
 use crate::driver::rest::definition::{
-    CreateTarget, OrderRule, RestDefinition, RestInstanceRule, RestLocation, UnsetRule,
+    CreateTarget, OrderRule, RestAttributeRule, RestDefinition, RestInstanceRule, RestLocation,
+    UnsetRule,
 };
 use crate::driver::rest::order::FIRST;
-use crate::model::{Role, TypeModel};
+use crate::model::{AttributeModel, Role, TypeModel, ValueSpec};
+use crate::read::field_path::FieldPath;
 
 /// Checks that every attribute has a location, and that every location is valid.
 pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeModel) {
@@ -58,12 +63,9 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
                 ));
             }
             RestLocation::States(states) => {
-                for value in &model.attributes[name].values {
-                    let value = value.name();
-                    let meant = rule.same.iter().any(|(spelling, _)| *spelling == value);
-                    if !meant && !states.contains_key(value.as_ref()) {
-                        error(format!("value `{value}` of `{name}` has no `set.{value}`"));
-                    }
+                let values = states.keys().map(String::as_str).collect();
+                for value in values_without(rule, &model.attributes[name], &values) {
+                    error(format!("value `{value}` of `{name}` has no `set.{value}`"));
                 }
                 let is_read_only = model.attributes[name].role == Role::ReadOnly;
                 for (value, state) in states {
@@ -112,12 +114,27 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
     let instance = instance_errors(definition, model).into_iter();
     instance
         .chain(placeholder_errors(definition, model))
+        .chain(choice_errors(definition, model))
         .for_each(&error);
     for (name, rule) in &definition.attributes {
         for message in writing_errors(definition, name, &rule.location) {
             error(message);
         }
     }
+}
+
+/// The values of an attribute that have no location of their own and are no other spelling.
+pub(super) fn values_without<'a>(
+    rule: &'a RestAttributeRule,
+    attribute: &'a AttributeModel,
+    located: &'a Vec<&str>,
+) -> impl Iterator<Item = Cow<'a, str>> {
+    let valid = rule.narrowed.as_ref().unwrap_or(attribute);
+    let values = valid.values.iter().map(ValueSpec::name);
+    values.filter(|value| {
+        let is_meant = rule.same.iter().any(|(spelling, _)| spelling == value);
+        !is_meant && !located.contains(&value.as_ref())
+    })
 }
 
 /// Keys that contradict each other.
@@ -256,28 +273,50 @@ fn document_errors(rule: &RestInstanceRule, is_netconf: bool) -> Vec<String> {
 /// Locations that the requests of the type cannot write.
 fn writing_errors(definition: &RestDefinition, name: &str, location: &RestLocation) -> Vec<String> {
     let rule = &definition.instance;
-    let mut errors = Vec::new();
-    let is_complete = rule.update.is_complete;
-    let field = match location {
-        RestLocation::Field(field) => field,
+    match location {
         RestLocation::Members(_) if rule.document.is_some() => {
-            return vec![format!(
+            vec![format!(
                 "the members in `{name}` are part of a document: use `field = \"list[*].field\"`"
-            )];
+            )]
         }
         RestLocation::Members(members) if rule.has_etag && members.own.is_some() => {
-            return vec![format!("`etag` does not cover the members in `{name}`")];
+            vec![format!("`etag` does not cover the members in `{name}`")]
         }
-        _ => return errors,
-    };
-    let is_array = field.path.has_array() || field.each.is_some();
+        RestLocation::Choice(choice) => {
+            let paths = choice.places.values().map(|path| (path, false));
+            field_errors(definition, name, paths, choice.unset)
+        }
+        location => {
+            let fields = location.fields();
+            let unset = fields.first().and_then(|field| field.unset);
+            let paths = fields.into_iter();
+            let paths = paths.map(|field| (&field.path, field.each.is_some()));
+            field_errors(definition, name, paths, unset)
+        }
+    }
+}
+
+/// Fields that the requests cannot write; each with whether it is a list of objects.
+fn field_errors<'a>(
+    definition: &RestDefinition,
+    name: &str,
+    fields: impl Iterator<Item = (&'a FieldPath, bool)>,
+    unset: Option<UnsetRule>,
+) -> Vec<String> {
+    let rule = &definition.instance;
+    let is_complete = rule.update.is_complete;
+    let fields: Vec<_> = fields.collect();
+    let mut errors = Vec::new();
+    let mut arrays = fields
+        .iter()
+        .filter(|(path, each)| path.has_array() || *each);
     // A merge finds the elements of a list by their keys.
-    if !is_complete && is_array && definition.namespaces.is_none() {
+    if !is_complete && arrays.next().is_some() && definition.namespaces.is_none() {
         errors.push(format!(
             "`{name}` is in an array, which a request replaces: use `update = {{ body = \"whole\" }}`"
         ));
     }
-    match field.unset {
+    match unset {
         Some(UnsetRule::Omit) if !is_complete => errors.push(format!(
             "`unset = \"omit\"` of `{name}` requires `update = {{ body = \"whole\" }}`"
         )),
@@ -287,7 +326,7 @@ fn writing_errors(definition: &RestDefinition, name: &str, location: &RestLocati
         Some(UnsetRule::Delete) if rule.has_etag => {
             errors.push(format!("`etag` does not cover `unset = \"delete\"` of `{name}`"));
         }
-        Some(_) if field.path.ends_in_array() => errors.push(format!(
+        Some(_) if fields.iter().any(|(path, _)| path.ends_in_array()) => errors.push(format!(
             "`unset` of `{name}` requires a field: an element of an array has no name"
         )),
         _ => {}

@@ -196,6 +196,16 @@ fn location(form: LocationForm) -> Location {
     match form {
         LocationForm::Field | LocationForm::Leaf => ("mode", vec![("field", "\"mode\"")], vec![]),
         LocationForm::States | LocationForm::LeafStates => ("mode", vec![("set", STATES)], vec![]),
+        LocationForm::Chosen => (
+            "mode",
+            vec![("by", "\"choice\""), ("field", "{ x = \"mode\" }")],
+            vec![],
+        ),
+        LocationForm::Choice => (
+            "mode",
+            vec![("choice", "{ a = \"a\" }"), ("absent", "\"unset\"")],
+            vec![],
+        ),
         LocationForm::SharedField => (
             "mode",
             leader(),
@@ -263,6 +273,8 @@ fn attribute_case(form: LocationForm, key: &'static str) -> Case {
     let sample = match key {
         "field" => "\"mode\"",
         "with" => "[\"other\"]",
+        "by" => "\"choice\"",
+        "choice" => "{ a = \"a\", unset = \"b\" }",
         "set" | "when" => "{ a = { on = true }, unset = { on = false } }",
         "map" => "{ a = \"A\" }",
         "absent" | "none" => "\"unset\"",
@@ -288,9 +300,8 @@ fn attribute_case(form: LocationForm, key: &'static str) -> Case {
     if keys.iter().all(|(known, _)| *known != key) {
         keys.push((key, sample));
     }
-    if key == "unset" {
+    if key == "unset" && keys.iter().all(|(known, _)| *known != "absent") {
         keys.push(("absent", "\"unset\""));
-        keys.dedup_by_key(|(name, _)| *name);
     }
     let is_netconf = matches!(form, LocationForm::Leaf | LocationForm::LeafStates);
     let used: Vec<&str> = further

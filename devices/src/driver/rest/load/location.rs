@@ -5,6 +5,7 @@ use crate::map::IndexMap;
 use super::attribute_keys::{self, LocationForm};
 use crate::document::{At, Item, KeyValue, Table, word};
 use crate::driver::json_fields::{all_fields, fields, json_of};
+use crate::driver::rest::choice::{ChoiceRule, ChosenField};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
     CreateOnly, DefaultEntry, DeviceOwned, EntriesRule, FieldRule, KeySplit, MemberCodec,
@@ -61,7 +62,13 @@ pub(crate) fn read_attribute(
         .as_ref()
         .and_then(|location| LocationForm::of(location, is_netconf));
     match form {
-        Some(LocationForm::Leaf | LocationForm::LeafStates) | None => {}
+        Some(
+            LocationForm::Leaf
+            | LocationForm::LeafStates
+            | LocationForm::Chosen
+            | LocationForm::Choice,
+        )
+        | None => {}
         Some(_) if is_netconf => table.findings.error_with_help(
             "location",
             table.span.clone(),
@@ -69,7 +76,7 @@ pub(crate) fn read_attribute(
                 "[{}] has a location that is not available with NETCONF",
                 table.path
             ),
-            "use `field` or `set`",
+            "use `field`, `set` or `choice`",
         ),
         Some(_) => {}
     }
@@ -181,16 +188,63 @@ fn read_location(
     if table.get("set").is_some() {
         return Some(RestLocation::States(read_states(table)));
     }
+    if let Some(choice) = table.table("choice") {
+        return read_choice(table, &choice, unset).map(RestLocation::Choice);
+    }
     let Some(field) = table.get("field") else {
         table.findings.error_with_help(
             "missing-key",
             table.span.clone(),
             format!("[{}] has no location", table.path),
-            "add `field`, `set`, `sub`, `entry`, `order`, `upload`, `inside` or `unsupported`",
+            "add `field`, `set`, `choice`, `sub`, `entry`, `order`, `upload`, `inside` or `unsupported`",
         );
         return None;
     };
-    let (path, each) = field_and_each(&field)?;
+    if field.is_table() {
+        let by = table.required_string("by")?;
+        let places = field.table()?.entries().into_iter();
+        let places =
+            places.map(
+                |(value, _, field)| match read_field(table, &field, is_array, unset)? {
+                    RestLocation::Field(field) => Some((value, field)),
+                    _ => None,
+                },
+            );
+        let places: IndexMap<_, _> = places.collect::<Option<_>>()?;
+        if places.is_empty() {
+            field.error("wrong-kind", "`field` requires a path for a value of `by`");
+            return None;
+        }
+        let by = Name::from(by);
+        return Some(RestLocation::Chosen(ChosenField { by, places }));
+    }
+    read_field(table, &field, is_array, unset)
+}
+
+/// `choice`: the field that exists with each value.
+fn read_choice(
+    table: &Table<'_>,
+    choice: &Table<'_>,
+    unset: Option<UnsetRule>,
+) -> Option<ChoiceRule> {
+    let places = choice.entries().into_iter();
+    let places = places.map(|(value, _, item)| Some((value, FieldPath::read(&item)?)));
+    let own_unset = table.get("unset").and_then(|item| word(&item, &UNSET));
+    Some(ChoiceRule {
+        places: places.collect::<Option<_>>()?,
+        absent: table.get("absent").and_then(|item| value_of(&item)),
+        unset: own_unset.or(unset),
+    })
+}
+
+/// A value in a field, or several in common fields.
+fn read_field(
+    table: &Table<'_>,
+    field: &Item<'_>,
+    is_array: bool,
+    unset: Option<UnsetRule>,
+) -> Option<RestLocation> {
+    let (path, each) = field_and_each(field)?;
     if each.is_some() && !is_array {
         field.error("path", "`[*]` requires an array attribute");
     }

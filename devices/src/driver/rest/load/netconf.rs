@@ -205,10 +205,10 @@ fn name_error(name: &str, namespaces: &Namespaces) -> Option<String> {
 
 /// A list is deleted by its elements, not as a field.
 pub(super) fn unset_of_list(rule: &mut RestAttributeRule) {
-    if let RestLocation::Field(field) = &mut rule.location
-        && field.unset == Some(UnsetRule::Delete)
-    {
-        field.unset = None;
+    for field in rule.location.fields_mut() {
+        if field.unset == Some(UnsetRule::Delete) {
+            field.unset = None;
+        }
     }
 }
 
@@ -234,6 +234,7 @@ pub(super) fn check(definition: &RestDefinition, root: &Table<'_>, namespaces: &
         }
     }
     let mut paths: Vec<&FieldPath> = Vec::new();
+    let mut unset = Vec::new();
     paths.extend(
         definition
             .instance
@@ -243,13 +244,9 @@ pub(super) fn check(definition: &RestDefinition, root: &Table<'_>, namespaces: &
     );
     for (name, rule) in &definition.attributes {
         match &rule.location {
-            RestLocation::Field(field) => {
-                if field.unset == Some(UnsetRule::Null) {
-                    error(format!(
-                        "`unset = \"null\"` of `{name}` is not available with NETCONF: use `delete`"
-                    ));
-                }
-                paths.extend(field.each.iter().chain([&field.path]));
+            RestLocation::Choice(choice) => {
+                unset.push((name, choice.unset));
+                paths.extend(choice.places.values());
             }
             RestLocation::States(states) => {
                 paths.extend(
@@ -259,8 +256,21 @@ pub(super) fn check(definition: &RestDefinition, root: &Table<'_>, namespaces: &
                         .map(|(path, _)| path),
                 );
             }
-            _ => {}
+            location => {
+                for field in location.fields() {
+                    unset.push((name, field.unset));
+                    paths.extend(field.each.iter().chain([&field.path]));
+                }
+            }
         }
+    }
+    for (name, _) in unset
+        .iter()
+        .filter(|(_, unset)| *unset == Some(UnsetRule::Null))
+    {
+        error(format!(
+            "`unset = \"null\"` of `{name}` is not available with NETCONF: use `delete`"
+        ));
     }
     for step in paths.iter().flat_map(|path| path.steps()) {
         let name = match step {
