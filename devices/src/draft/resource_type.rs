@@ -435,7 +435,7 @@ fn implementation(platform: &Platform, name: &str, outline: &TypeOutline) -> Str
         let _ = writeln!(out, "line = {}", quoted(&line));
         match draft.form {
             LineForm::Flag => {}
-            LineForm::Negative => out.push_str("default = \"on\"\n"),
+            LineForm::Negative => out.push_str("absent = true\n"),
             LineForm::Word | LineForm::Rest | LineForm::Quoted => {
                 if draft.many {
                     out.push_str("many = true\n");

@@ -84,7 +84,7 @@ impl CliType {
             return Some(all);
         }
         for line in rule.lines.iter().chain(&rule.more) {
-            if rule.default_on
+            if rule.prints_only_no()
                 && let Some(text) = self.negation.positive(text)
                 && line.read(&text, self).is_some()
             {

@@ -68,7 +68,8 @@ impl CliType {
                 let has_command = is_invalid
                     || rule.set.contains_key(name.as_ref())
                     || rule.unsupported_values.contains_key(name.as_ref())
-                    || (rule.many && literal.as_ref().is_some_and(is_unset))
+                    || ((rule.many || matches!(rule.no, NoForm::Text(_)))
+                        && literal.as_ref().is_some_and(is_unset))
                     || (!rule.lines.is_empty()
                         && (rule.has_own_hole()
                             || matches!(literal, Some(Value::Bool(_)))
@@ -80,7 +81,7 @@ impl CliType {
                         self.model.name, rule.name
                     );
                     let help = format!(
-                        "add set.{name} = \"…\" or unsupported_values = [\"{name}\"] to [attr.{}]",
+                        "add set.{name} = \"…\" or unsupported = [\"{name}\"] to [attr.{}]",
                         rule.name
                     );
                     findings.push(

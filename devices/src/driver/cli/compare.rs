@@ -208,7 +208,7 @@ impl CliAttributeRule {
     /// Whether a value with this line must be sent to a new instance. The default of a new instance
     /// is sent only if it has a line.
     pub(super) fn must_be_sent(&self, value: &Value, line: Option<&Option<LineTemplate>>) -> bool {
-        if self.initial.as_ref() == Some(value) {
+        if self.is_always_printed && self.absent.as_ref() == Some(value) {
             return false;
         }
         // A new instance is the last one.
@@ -219,7 +219,7 @@ impl CliAttributeRule {
             return line.is_some();
         }
         let by_itself = match &self.absent {
-            Some(absent) => absent == value,
+            Some(absent) => absent == value || is_unset(value),
             None => is_unset(value),
         };
         let in_instance = matches!(self.location, CliLocation::Instance);

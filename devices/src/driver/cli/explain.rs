@@ -103,7 +103,7 @@ impl CliType {
         match &rule.location {
             CliLocation::Lines => {
                 read.extend(rule.lines.iter().map(|line| line.text.clone()));
-                if rule.default_on {
+                if rule.prints_only_no() {
                     read.extend(rule.lines.iter().map(|line| self.negative(&line.text)));
                 }
                 let set = rule.set.values().flatten();

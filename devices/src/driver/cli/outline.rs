@@ -323,7 +323,7 @@ impl CliType {
             is_unique: !rule.many,
             unprinted: unprinted.collect(),
             negative: match (prints(true), prints(false)) {
-                _ if rule.default_on => NegativeForm::OnlyPrinted,
+                _ if rule.prints_only_no() => NegativeForm::OnlyPrinted,
                 (true, false) => NegativeForm::OnlyPrinted,
                 (true, true) => NegativeForm::Printed,
                 (false, _) => NegativeForm::Absent,

@@ -187,9 +187,8 @@ pub(crate) struct CliAttributeRule {
     /// For lines in the blocks of members: the values, by name, that members of one instance may
     /// have at the same time. Empty: all.
     pub(crate) compatible: Vec<Vec<String>>,
-    /// Default of a new instance; not sent on creation.
-    pub(crate) initial: Option<Value>,
-    pub(crate) default_on: bool,
+    /// The device prints a line for each value; only a new instance has `absent` without a line.
+    pub(crate) is_always_printed: bool,
     pub(crate) no: NoForm,
     /// The beginning of a line that identifies it among those of the list; only this part is sent
     /// to remove the line.
@@ -376,8 +375,7 @@ impl CliAttributeRule {
             absent: None,
             implied: None,
             compatible: Vec::new(),
-            initial: None,
-            default_on: false,
+            is_always_printed: false,
             no: NoForm::Head,
             identity: None,
             replace_first: false,
@@ -415,6 +413,13 @@ impl CliAttributeRule {
     /// Whether its line contains the value. Otherwise the existence of the line is the value.
     pub(crate) fn has_own_hole(&self) -> bool {
         self.lines.iter().any(|line| line.has_attribute(&self.name))
+    }
+
+    /// Whether the device prints only the line that removes the attribute's line: it has the value
+    /// without one.
+    pub(crate) fn prints_only_no(&self) -> bool {
+        let is_flag = !self.lines.is_empty() && !self.has_own_hole();
+        is_flag && self.absent == Some(true.into())
     }
 
     pub(crate) fn takes_true(&self, model: &AttributeModel) -> bool {

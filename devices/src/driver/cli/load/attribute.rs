@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::attribute_keys::{AttributeKeys, ElseKeys, ElsePlace, Position};
-use super::toml::{SetLine, UnsupportedValues, codec};
+use super::toml::{SetLine, Unsupported, codec};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::{At, Named, Table};
 use crate::driver::cli::is_unset;
@@ -49,20 +49,20 @@ pub(super) fn attribute(
     }
     let codec = codecs.get(model.name.as_str()).map(Arc::as_ref);
     check_value_names(&keys, model, table);
-    let [initial, implied, absent] = [
-        ("initial", &keys.initial),
-        ("implied", &keys.implied),
-        ("absent", &keys.absent),
-    ]
-    .map(|(key, value)| {
-        let value = value.as_ref()?;
-        canonical(table, (key, value), model, codec)
-    });
+    let [implied, absent] =
+        [("implied", &keys.implied), ("absent", &keys.absent)].map(|(key, value)| {
+            let value = value.as_ref()?;
+            canonical(table, (key, value), model, codec)
+        });
     if implied.is_some() && keys.inside.is_none() && !keys.many {
         let message = "`implied` is for attributes with `inside` or `many`";
         table.findings.error("implied", table.span.clone(), message);
     }
     let not_applied = not_applied(&keys);
+    let unsupported_values = match keys.unsupported.as_ref().map(|one| &one.value) {
+        Some(Unsupported::Values(reasons)) => reasons.clone(),
+        Some(Unsupported::Attribute(_)) | None => IndexMap::default(),
+    };
     let location = location(&keys, not_applied.is_some(), model, table)?;
     let misleading = keys.misleading.map(|keys| Misleading {
         when: values_by_attribute(context, table, keys.when),
@@ -71,7 +71,6 @@ pub(super) fn attribute(
     let values = keys.values;
     let mut rule = CliAttributeRule {
         location,
-        initial,
         implied,
         not_applied,
         misleading,
@@ -85,7 +84,6 @@ pub(super) fn attribute(
         more: keys.more,
         less: keys.less,
         many: keys.many,
-        default_on: keys.default.is_some(),
         identity: keys.identity,
         replace_first: keys.replace.is_some(),
         write_only: keys.write_only,
@@ -102,9 +100,8 @@ pub(super) fn attribute(
             .map(|group| group.value)
             .collect(),
         no_effect: values_by_attribute(context, table, keys.no_effect),
-        unsupported_values: keys
-            .unsupported_values
-            .map_or_else(IndexMap::default, |all| all.value.0),
+        unsupported_values,
+        is_always_printed: keys.printed.is_some(),
         narrowed: values.map(|values| narrowed(model, values, table.findings)),
         first: keys.first,
         last: keys.last,
@@ -123,6 +120,10 @@ pub(super) fn attribute(
         rule.follows = follows.value;
     }
     rule.absent = absent.or_else(|| default_absent(&rule, model));
+    if keys.printed.is_some() && rule.absent.is_none() {
+        let message = "`printed` needs `absent`, the value of a new instance";
+        table.findings.error("printed", table.span.clone(), message);
+    }
     if let Some(position) = Position::of(&rule).filter(|_| rule.is_applied()) {
         AttributeKeys::KEYS.check(position, table);
     }
@@ -132,9 +133,13 @@ pub(super) fn attribute(
 
 /// Why the attribute is not applied. An empty reason removes the restriction of the variant's base.
 fn not_applied(keys: &AttributeKeys) -> Option<NotApplied> {
+    let unsupported = match keys.unsupported.as_ref().map(|one| &one.value) {
+        Some(Unsupported::Attribute(reason)) => Some(reason.clone()),
+        Some(Unsupported::Values(_)) | None => None,
+    };
     let reasons = [
         (&keys.refused, Severity::Error),
-        (&keys.unsupported, Severity::Warning),
+        (&unsupported, Severity::Warning),
         (&keys.ignored, Severity::Note),
     ];
     let mut reasons = reasons.into_iter().filter_map(|(reason, severity)| {
@@ -148,7 +153,6 @@ fn not_applied(keys: &AttributeKeys) -> Option<NotApplied> {
 fn default_absent(rule: &CliAttributeRule, model: &AttributeModel) -> Option<Value> {
     match rule.location {
         CliLocation::InnerBlock => Some(false.into()),
-        CliLocation::Lines if rule.default_on => Some(true.into()),
         CliLocation::Lines => {
             let is_flag = !rule.lines.is_empty() && !rule.has_own_hole() && rule.takes_true(model);
             is_flag.then(|| false.into())
@@ -256,9 +260,12 @@ fn check_value_names(keys: &AttributeKeys, model: &AttributeModel, table: &Table
     for group in &keys.compatible {
         group.iter().for_each(|value| check(value, &group.span));
     }
-    if let Some(values) = &keys.unsupported_values {
-        let UnsupportedValues(reasons) = &values.value;
-        reasons.keys().for_each(|value| check(value, &values.span));
+    if let Some(At {
+        value: Unsupported::Values(reasons),
+        span,
+    }) = &keys.unsupported
+    {
+        reasons.keys().for_each(|value| check(value, span));
     }
 }
 

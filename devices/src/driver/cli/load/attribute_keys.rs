@@ -1,6 +1,6 @@
 //! The keys of `[attr.x]`, and the positions of values where each has an effect.
 
-use super::toml::{ReplaceFirst, SetLine, UnsupportedValues};
+use super::toml::{ReplaceFirst, SetLine, Unsupported};
 use crate::document::{At, Named, SectionForm, keys, word_values};
 use crate::driver::cli::rules::{
     CliAttributeRule, CliLocation, EquivalentValue, NoForm, WriteOnly,
@@ -104,10 +104,9 @@ keys! {
         implied: Option<At<Value>> where [OwnLine, SharedLine],
         /// Lists of values that members of one instance may have at the same time.
         compatible: Vec<At<Vec<String>>> where [SharedLine],
-        /// Default of a new instance.
-        initial: Option<At<Value>> where WRITTEN,
-        /// `on`: the device prints only the negative form.
-        default: Option<DefaultOn> where [OwnLine],
+        /// `always`: the device prints a line for each value, also for `absent`; only a new instance
+        /// has `absent` without a line.
+        printed: Option<Always> where WRITTEN,
         /// The command that removes a line.
         no: Option<NoForm> where [OwnLine, Cell, Exists],
         /// One line for each element.
@@ -150,8 +149,9 @@ keys! {
         warn: Option<LineTemplate> where SENT,
         /// Reason why the attribute has no effect; noted.
         ignored: Option<String>,
-        /// Reason why the platform does not have the attribute.
-        unsupported: Option<String>,
+        /// Reason why the platform does not have the attribute, or names of values that it does not
+        /// have, with reasons.
+        unsupported: Option<At<Unsupported>>,
         /// Reason why the attribute is an error.
         refused: Option<String>,
         /// Values of others with which the attribute has no effect.
@@ -162,16 +162,14 @@ keys! {
         write_only: Option<WriteOnly> where [OwnLine, InstanceLine, SharedLine],
         /// Valid values on the platform, if they are only a part of those of the model.
         values: Option<At<Values>>,
-        /// Values that the platform does not have, with reasons.
-        unsupported_values: Option<At<UnsupportedValues>>,
     }
 }
 
-/// The device prints only the negative form.
+/// The device prints a line for each value.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::driver) struct DefaultOn;
+pub(in crate::driver) struct Always;
 
-word_values!(DefaultOn { "on" => DefaultOn });
+word_values!(Always { "always" => Always });
 
 keys! {
     /// The lines that move an instance.

@@ -109,11 +109,16 @@ impl KeyValue for EquivalentValue {
     }
 }
 
-/// Names of values, or a table of names and reasons.
+/// What the platform does not have.
 #[derive(Clone, Debug)]
-pub(in crate::driver) struct UnsupportedValues(pub(super) IndexMap<String, String>);
+pub(in crate::driver) enum Unsupported {
+    /// The attribute, with the reason.
+    Attribute(String),
+    /// Values by name, with reasons, which can be empty.
+    Values(IndexMap<String, String>),
+}
 
-impl KeyValue for UnsupportedValues {
+impl KeyValue for Unsupported {
     fn declare(shape: &ValueShape) {
         Vec::<String>::declare(shape);
         Named::<String>::declare(shape);
@@ -123,10 +128,14 @@ impl KeyValue for UnsupportedValues {
         if item.is_table() {
             let reasons = Named::<String>::read(item)?.into_iter();
             let reasons = reasons.map(|(name, reason)| (name.value, reason));
-            return Some(Self(reasons.collect()));
+            return Some(Self::Values(reasons.collect()));
         }
-        let names = item.strings()?.into_iter();
-        Some(Self(names.map(|name| (name, String::new())).collect()))
+        if item.is_list() {
+            let names = item.strings()?.into_iter();
+            let names = names.map(|name| (name, String::new()));
+            return Some(Self::Values(names.collect()));
+        }
+        item.string().map(Self::Attribute)
     }
 }
 

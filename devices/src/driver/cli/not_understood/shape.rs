@@ -146,7 +146,7 @@ impl<'a> Shape<'a> {
 
     /// The line without the `no` of an attribute whose `no` form the device prints.
     fn positive<'t>(&self, cli: &CliType, text: &'t str) -> Cow<'t, str> {
-        let is_on = self.rule.is_some_and(|rule| rule.default_on);
+        let is_on = self.rule.is_some_and(|rule| rule.prints_only_no());
         let positive = cli.negation.positive(text).filter(|_| is_on);
         positive.unwrap_or(Cow::Borrowed(text))
     }

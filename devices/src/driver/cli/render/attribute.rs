@@ -83,7 +83,7 @@ impl Rendering<'_> {
         let own = self.found.and_then(|found| found.defaults.get(&rule.name));
         let by_itself = own.or(rule.absent.as_ref());
         let is_removed = is_unset(value)
-            || (by_itself == Some(value) && !rule.default_on)
+            || (by_itself == Some(value) && !rule.prints_only_no())
             || *value == Value::Bool(false);
         if is_removed {
             let text = match self.rest_of_line(rule) {

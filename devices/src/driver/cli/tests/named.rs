@@ -60,7 +60,7 @@ fn outline_has_the_line_that_is_no_default() {
             NegativeForm::OnlyPrinted,
         ),
         (
-            "line = \"routing\"\ndefault = \"on\"",
+            "line = \"routing\"\nabsent = true",
             NegativeForm::OnlyPrinted,
         ),
     ] {

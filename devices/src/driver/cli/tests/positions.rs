@@ -72,7 +72,6 @@ fn sample(key: &str) -> &'static str {
         "more" => "\"mode add {mode}\"",
         "less" => "\"mode remove {mode}\"",
         "many" | "prompts" => "true",
-        "default" => "\"on\"",
         "no" => "\"no mode\"",
         "identity" => "'mode'",
         "replace" => "\"remove-first\"",
@@ -88,13 +87,13 @@ fn sample(key: &str) -> &'static str {
         "compatible" => "[[\"a\", \"b\"]]",
         "codec" => "\"lower\"",
         "alike" => "{ unset = [\"a\"] }",
-        "absent" | "implied" | "initial" => "false",
+        "absent" | "implied" => "false",
+        "printed" => "\"always\"",
         "at_most" => "4",
         "warn" => "\"the mode changes\"",
         "write_only" => "\"hashed\"",
         "ignored" | "unsupported" | "refused" => "\"not here\"",
         "misleading" => "{ effect = \"the mode changes\" }",
-        "unsupported_values" => "[\"b\"]",
         "no_effect" => "{ lead = [\"l\"] }",
         other => panic!("no sample of `{other}`"),
     }
@@ -108,6 +107,9 @@ fn findings(position: Position, key: &str) -> Result<(), String> {
         None => keys.push((key, sample(key))),
     }
     let is_list = key == "implied" && position == Position::OwnLine;
+    if key == "printed" {
+        keys.push(("absent", "\"a\""));
+    }
     if key == "identity" || is_list {
         keys.push(("many", "true"));
     }
