@@ -75,6 +75,8 @@ pub struct LineShape {
     pub negative: NegativeForm,
     /// Patterns of the lines that the configuration does not have after they were sent.
     pub unprinted: Vec<String>,
+    /// Lines of the top level without which the line is refused.
+    pub needs: Vec<String>,
 }
 
 /// A line that removes the lines with the same names, where these stand.

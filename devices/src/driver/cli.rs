@@ -26,6 +26,7 @@ mod named_lines;
 mod not_understood;
 mod order;
 mod outline;
+mod parent;
 mod predict;
 mod predicted_rows;
 mod problems;

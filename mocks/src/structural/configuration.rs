@@ -181,6 +181,9 @@ impl StructuralConfiguration {
         {
             return LineEffect::Refused;
         }
+        if self.lacks_needed_lines(headers, line) {
+            return LineEffect::Refused;
+        }
         if self.is_header(headers, line) {
             let entered = [headers, &[line.to_owned()]].concat();
             self.level(&entered);
@@ -188,6 +191,17 @@ impl StructuralConfiguration {
         }
         self.set(headers, line);
         LineEffect::Applied
+    }
+
+    /// Whether all shapes of a line need lines that the top level does not have.
+    fn lacks_needed_lines(&self, headers: &[String], line: &str) -> bool {
+        let has_line = |needed: &String| {
+            let mut top = self.top.iter();
+            top.any(|node| node.text.eq_ignore_ascii_case(needed))
+        };
+        let has_shape = |shape: &&CompiledShape| shape.is_in(headers) && shape.key(line).is_some();
+        let mut shapes = self.shapes.iter().filter(has_shape).peekable();
+        shapes.peek().is_some() && shapes.all(|shape| !shape.needs.iter().all(has_line))
     }
 
     /// Removes the lines with the names of a line that removes. Returns whether it is such a line.

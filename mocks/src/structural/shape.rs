@@ -23,6 +23,8 @@ pub(super) struct CompiledShape {
     pub(super) reaches_inner: bool,
     pub(super) negative: NegativeForm,
     unprinted: Vec<Regex>,
+    /// Lines of the top level without which the line is refused.
+    pub(super) needs: Vec<String>,
 }
 
 /// A line that removes, with compiled patterns.
@@ -46,6 +48,7 @@ impl CompiledShape {
             reaches_inner: shape.reaches_inner,
             negative: shape.negative,
             unprinted: compile_all(&shape.unprinted)?,
+            needs: shape.needs.clone(),
         })
     }
 

@@ -68,6 +68,20 @@ impl BlockPath {
         &self.levels
     }
 
+    /// The outermost blocks of the path.
+    pub(crate) fn outer(&self, count: usize) -> Self {
+        Self {
+            text: self.text.clone(),
+            levels: self.levels[..count].to_vec(),
+        }
+    }
+
+    /// The path up to the last block with such a header.
+    pub(crate) fn up_to_last(&self, is_last: impl Fn(&LineTemplate) -> bool) -> Self {
+        let last = self.levels.iter().rposition(|level| is_last(&level.header));
+        self.outer(last.map_or(0, |last| last + 1))
+    }
+
     pub(crate) fn is_top_level(&self) -> bool {
         self.levels.is_empty()
     }

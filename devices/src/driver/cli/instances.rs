@@ -3,7 +3,6 @@
 //! Headers, lines and row keys are read once for all resources of a type ([`State::derived`]). The
 //! content of a block and the other cells of a row are read on demand.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use foldhash::HashMap;
@@ -338,7 +337,7 @@ impl CliType {
     }
 
     /// The beginning of an instance in a block.
-    fn in_block(&self, block: LocatedBlock<'_>) -> FoundInstance {
+    pub(super) fn in_block(&self, block: LocatedBlock<'_>) -> FoundInstance {
         let mut found = FoundInstance {
             block: block.headers,
             spelling: block.spelling,
@@ -346,42 +345,6 @@ impl CliType {
         };
         self.bind(block.bindings, &mut found);
         found
-    }
-
-    /// Adds the read-only values in the header of the block that a line is sent to: the device has
-    /// the block, and the catalog does not know them. Before the first answer, any value does.
-    pub(super) fn with_values_of_block<'w>(
-        &self,
-        mut values: Cow<'w, Attributes>,
-        state: &State,
-    ) -> Cow<'w, Attributes> {
-        let InstanceKind::Line { block: paths, .. } = &self.instance.kind else {
-            return values;
-        };
-        let templates = paths.iter().flat_map(BlockPath::templates);
-        let names = templates.flat_map(LineTemplate::attributes);
-        let unknown: Vec<&str> = names.filter(|name| self.is_read_only(name)).collect();
-        if unknown.is_empty() {
-            return values;
-        }
-        let Some(tree) = state.tree(&self.instance.from) else {
-            let any = unknown
-                .iter()
-                .filter_map(|name| Some(((*name).to_owned(), self.example(name, 0)?)));
-            values.to_mut().extend(any);
-            return values;
-        };
-        let located = BlockPath::locate(paths, &tree.nodes, self).into_iter();
-        let mut blocks = located.map(|block| self.in_block(block).attributes);
-        let own = blocks.find(|block| {
-            let mut names = block.iter().filter(|(name, _)| self.is_namevar(name));
-            names.all(|(name, value)| values.get(name) == Some(value))
-        });
-        let known = own.into_iter().flatten();
-        values
-            .to_mut()
-            .extend(known.filter(|(name, _)| self.is_read_only(name)));
-        values
     }
 
     fn lines_of(

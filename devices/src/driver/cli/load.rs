@@ -6,6 +6,7 @@
 mod attribute;
 pub(in crate::driver) mod attribute_keys;
 mod check;
+mod check_creation;
 mod instance;
 pub(in crate::driver) mod instance_keys;
 mod named_lines;
@@ -20,6 +21,7 @@ use crate::map::IndexMap;
 
 use self::attribute::{AttributeSource, attribute};
 use self::check::{check_cell_key, check_combinations, check_names};
+use self::check_creation::check_creation;
 use self::instance::instance;
 use self::instance_keys::InstanceKeys;
 use super::CliType;
@@ -152,7 +154,15 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let needs_config = attributes
         .values()
         .any(|rule| matches!(rule.location, CliLocation::Elsewhere(_)));
-    if needs_config {
+    let config = context.reads.get(CONFIG).map(|rule| &rule.parse);
+    if let Some(item) = table.get("needs")
+        && !matches!(config, Some(ParseRule::Indent(_)))
+    {
+        let message =
+            "`needs` requires a read `config` of lines, which shows whether the device has them";
+        item.error("no-effect", message);
+    }
+    if needs_config || !instance.needs.is_empty() {
         requests.extend(context.reads.get(CONFIG).map(|rule| rule.request.clone()));
     }
     let mut names = HashSet::new();
@@ -212,6 +222,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     cli.find_value_heads();
     check_names(&cli, root);
     check_combinations(&cli, root);
+    check_creation(&cli, root);
     value_parts::check(&cli, root);
     global_default::check(&cli, root);
     Some(cli)

@@ -27,7 +27,17 @@ fn header(template: &LineTemplate) -> String {
 impl CliType {
     /// Adds the shapes of the lines of the type. Types can have lines in common.
     pub(super) fn add_shapes(&self, command_line: &mut CommandLine) {
-        for shape in self.line_shapes() {
+        let needed = self.instance.needs.iter();
+        let needed = needed.map(|line| complete(&format!(" {}", regex::escape(line))));
+        let needed = needed.map(|pattern| LineShape::new(&[], vec![pattern]));
+        let own = self.line_shapes().into_iter().map(|shape| LineShape {
+            needs: match shape.block.as_slice() {
+                [] => self.instance.needs.clone(),
+                _ => Vec::new(),
+            },
+            ..shape
+        });
+        for shape in needed.chain(own) {
             if !command_line.shapes.contains(&shape) {
                 command_line.shapes.push(shape);
             }

@@ -10,6 +10,7 @@ mod header;
 mod indexed_lines;
 mod instance_lines;
 mod named;
+mod needed;
 mod number_set;
 mod opaque;
 mod removal;
@@ -33,6 +34,7 @@ use tree::{Target, enter, insert, insert_at};
 
 impl CliType {
     pub(super) fn apply(&self, state: &mut State, operations: &[Operation]) {
+        let operations = self.apply_needed_lines(state, operations);
         if self.apply_instance_lines(state, operations)
             || self.apply_indexed_lines(state, operations)
         {

@@ -8,6 +8,7 @@ mod attribute;
 mod cleared;
 mod instance;
 mod members;
+mod needed;
 mod no_form;
 mod number_set;
 mod order;
@@ -111,7 +112,7 @@ impl CliType {
     ) -> Result<Rendered, RenderError> {
         let mut found = self.find(goal.desired, state);
         let merged = self.merged(goal.desired, found.as_ref());
-        let merged = self.with_values_of_block(merged, state);
+        let merged = self.with_values_of_block(merged, state)?;
         let spelling = self.spelling_in_use(state, found.as_ref(), &merged);
         let cleared = self.cleared(goal, found.as_mut(), &merged);
         let again = cleared.iter().map(|(name, _)| *name);
@@ -140,6 +141,7 @@ impl CliType {
         }
         let mut rendered = rendering.rendered;
         added_values::without_removals_of_added(&mut rendered.operations, &self.negation);
+        self.add_needed_lines(goal.kind, state, &mut rendered.operations);
         Ok(rendered)
     }
 
@@ -487,8 +489,12 @@ impl<'a> Rendering<'a> {
             Some(name) if self.cli.is_read_only(name) => {
                 let mut attributes = template.attributes().into_iter();
                 let named = attributes.rfind(|other| self.cli.is_namevar(other));
-                let message =
-                    format!("does not exist on the device, so that its {name} is not known");
+                let message = match named {
+                    Some(_) => {
+                        format!("does not exist on the device, so that its {name} is not known")
+                    }
+                    None => format!("is not known: the device has no block `{}`", template.text),
+                };
                 RenderError::lacking_object(named.unwrap_or(name), message)
             }
             Some(name) => {

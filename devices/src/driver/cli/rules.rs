@@ -30,6 +30,8 @@ pub(crate) struct CliInstanceRule {
     /// Lines that create an instance.
     pub(crate) create: Vec<LineTemplate>,
     pub(crate) remove: Vec<LineTemplate>,
+    /// Lines of the top level that the device needs before those of the type. They are never removed.
+    pub(crate) needs: Vec<String>,
     /// Sent instead for the last instance of a block; removes the block.
     pub(crate) remove_empty: Option<LineTemplate>,
     /// A changed line is removed before it is sent again.

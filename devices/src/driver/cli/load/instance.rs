@@ -92,6 +92,7 @@ pub(super) fn instance(
         mode: keys.mode,
         create: keys.create,
         remove: keys.remove.lines,
+        needs: keys.needs.into_iter().map(|line| line.value).collect(),
         remove_empty: keys.remove_empty,
         replace_first: keys.replace.is_some(),
         keep_unmanaged: keys.keep_unmanaged,

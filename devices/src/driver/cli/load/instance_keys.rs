@@ -80,6 +80,8 @@ keys! {
         create: Vec<LineTemplate> where [Row, NamedLines],
         /// Lines, or the form of the request, that remove an instance; `false`: none.
         remove: Removal where WITH_NAMES = Removal::default(),
+        /// Lines of the top level that come before those of the type, and stay.
+        needs: Vec<At<String>>,
         /// Line for the last line of a block.
         remove_empty: Option<LineTemplate> where [Line],
         /// Patterns of the names of the type.

@@ -81,6 +81,7 @@ fn sample(key: &str) -> &'static str {
         "create" => "\"create {name}\"",
         "remove" => "\"no x {name}\"",
         "remove_empty" => "\"no list\"",
+        "needs" => "\"feature x\"",
         "only" | "permanent" => "{ name = 'a' }",
         "reserved" => "{ attr = \"name\", ranges = \"1\" }",
         "always" | "prompts" | "distinct" => "true",
