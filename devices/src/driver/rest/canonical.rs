@@ -26,7 +26,7 @@ pub(crate) fn canonical(
     }
     if let Some(rule) = definition.attributes.get(name) {
         value = by_codec(definition, name, rule, &value, domain);
-        value = same(rule, value);
+        value = meant_value(rule, value);
         value = stored_value(rule, value);
     }
     match model.canonicalize(name, &value) {
@@ -140,13 +140,18 @@ fn stored_value(rule: &RestAttributeRule, value: Value) -> Value {
     }
 }
 
-fn same(rule: &RestAttributeRule, value: Value) -> Value {
+fn meant_value(rule: &RestAttributeRule, value: Value) -> Value {
     match value {
-        Value::List(items) => Value::List(items.into_iter().map(|item| same(rule, item)).collect()),
+        Value::List(items) => Value::List(
+            items
+                .into_iter()
+                .map(|item| meant_value(rule, item))
+                .collect(),
+        ),
         other => {
             let text = other.scalar_text();
             let meant = rule
-                .same
+                .spellings
                 .iter()
                 .find(|(spelling, _)| Some(spelling) == text.as_ref());
             meant.map_or(other, |(_, value)| value.clone())

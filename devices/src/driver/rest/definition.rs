@@ -266,7 +266,7 @@ pub(crate) struct RestAttributeRule {
     /// The valid values on the platform, if it has fewer than the model.
     pub(crate) narrowed: Option<AttributeModel>,
     /// Other spellings of values.
-    pub(crate) same: Vec<(String, Value)>,
+    pub(crate) spellings: Vec<(String, Value)>,
     /// The kinds of object with this attribute; empty for all.
     pub(crate) kinds: Vec<String>,
     /// What the creation decides.
@@ -281,7 +281,7 @@ impl RestAttributeRule {
         Self {
             location: RestLocation::Unsupported(reason),
             narrowed: None,
-            same: Vec::new(),
+            spellings: Vec::new(),
             kinds: Vec::new(),
             create_only: CreateOnly::Nothing,
             write_only: false,

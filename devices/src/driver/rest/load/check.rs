@@ -132,7 +132,7 @@ pub(super) fn values_without<'a>(
     let valid = rule.narrowed.as_ref().unwrap_or(attribute);
     let values = valid.values.iter().map(ValueSpec::name);
     values.filter(|value| {
-        let is_meant = rule.same.iter().any(|(spelling, _)| spelling == value);
+        let is_meant = rule.spellings.iter().any(|(spelling, _)| spelling == value);
         !is_meant && !located.contains(&value.as_ref())
     })
 }

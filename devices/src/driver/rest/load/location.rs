@@ -13,9 +13,9 @@ use crate::driver::rest::definition::{
     UploadRule,
 };
 use crate::driver::rest::toml::{body, item_template, named, required_template};
-use crate::model::TypeModel;
 use crate::model::load::value_of;
 use crate::model::load::value_spec::{Values, narrowed};
+use crate::model::{AttributeModel, TypeModel};
 use crate::operation::Method;
 use crate::read::field_path::FieldPath;
 use crate::value::{Name, Value};
@@ -31,22 +31,7 @@ pub(crate) fn read_attribute(
     let create_only = read_create_only(table);
     let write_only = table.bool("write_only").unwrap_or(false);
     let kinds = table.strings("kinds").unwrap_or_default();
-    let mut same: Vec<(String, Value)> = table
-        .table("same")
-        .iter()
-        .flat_map(Table::entries)
-        .filter_map(|(key, _, item)| Some((key, value_of(&item)?)))
-        .collect();
-    if let Some(item) = table.get("truthy") {
-        match item.strings().as_deref() {
-            Some([yes, no]) => same.extend(truthy(yes, no)),
-            Some(_) => item.error(
-                "wrong-kind",
-                "`truthy` requires two words: for true, for false",
-            ),
-            None => {}
-        }
-    }
+    let spellings = read_spellings(table, &model.attributes[name]);
     let location = if let Some(reason) = table.string("unsupported") {
         Some(RestLocation::Unsupported(reason))
     } else if let Some(leader) = table.string("inside") {
@@ -87,7 +72,7 @@ pub(crate) fn read_attribute(
     Some(RestAttributeRule {
         location: location?,
         narrowed,
-        same,
+        spellings,
         kinds,
         create_only,
         write_only,
@@ -110,20 +95,23 @@ fn read_create_only(table: &Table<'_>) -> CreateOnly {
     }
 }
 
-/// The spellings of true and false, for two words of the device.
-fn truthy(yes: &str, no: &str) -> Vec<(String, Value)> {
-    [
-        ("yes", yes),
-        ("true", yes),
-        ("enabled", yes),
-        ("no", no),
-        ("false", no),
-        ("disabled", no),
-    ]
-    .into_iter()
-    .filter(|(spelling, word)| spelling != word)
-    .map(|(spelling, word)| (spelling.to_owned(), word.into()))
-    .collect()
+/// `alike`: other spellings by the value that they mean.
+fn read_spellings(table: &Table<'_>, model: &AttributeModel) -> Vec<(String, Value)> {
+    let entries = table
+        .table("alike")
+        .iter()
+        .flat_map(Table::entries)
+        .collect::<Vec<_>>();
+    let spellings = entries.into_iter().flat_map(|(name, _, item)| {
+        let text = Value::from(name);
+        let meant = model.canonicalize_element(&text).unwrap_or(text);
+        let others = Vec::<Value>::read(&item).unwrap_or_default();
+        let others = others.into_iter().filter_map(|other| other.scalar_text());
+        others
+            .map(move |other| (other, meant.clone()))
+            .collect::<Vec<_>>()
+    });
+    spellings.collect()
 }
 
 fn read_location(
