@@ -17,6 +17,8 @@ mod command;
 mod echo;
 mod engine;
 mod hostname_pattern;
+pub(crate) mod line_request_rules;
+mod line_transport;
 #[cfg(test)]
 mod mutation_tests;
 pub(crate) mod netconf;
@@ -32,11 +34,11 @@ mod tests;
 
 pub(crate) use classify::{Classification, Refusal};
 pub(crate) use cli_rules::CliRules;
-#[cfg(test)]
-pub(crate) use command::Prompt;
-pub(crate) use command::{Answer, Command, SecretResponse, SecretState};
+pub(crate) use command::{Answer, Command, Prompt, SecretResponse, SecretState};
 pub(crate) use engine::{Dialogue, Event};
 pub use hostname_pattern::HostnamePattern;
+pub(crate) use line_request_rules::{LineAnswer, LineRequestRules, RequestLine};
+pub use line_transport::LineTransport;
 pub(crate) use netconf::NetconfRules;
 pub(crate) use protocol::Dialect;
 pub use protocol::Protocol;

@@ -31,6 +31,7 @@ pub use mask::mask_device_text;
 pub use open::{open, open_and_read};
 pub use recorder::RecordingFile;
 
+pub use crate::dialogue::LineTransport;
 pub use crate::dialogue::protect_rules::{RevertAbsence, RevertMethod};
 
 use std::time::Duration;

@@ -8,6 +8,7 @@
 //! * [`load_balancer`]: an iControl-REST-like load balancer; start one with [`LoadBalancer::start`].
 //! * [`netconf_server`]: a NETCONF server with a candidate and confirmed commits.
 //! * [`structural`]: any command line, from a description of its structure.
+//! * [`command_api`]: the same lines in HTTP requests.
 //! * [`replay`]: a device that answers from a recording.
 //! * [`puppet_server`]: a Puppet Server.
 //! * [`jump_host`]: an SSH server that forwards connections.
@@ -17,6 +18,7 @@
 
 pub mod cli_switch;
 mod clock;
+pub mod command_api;
 pub mod control;
 pub mod fault;
 pub mod fleet;
@@ -37,6 +39,7 @@ mod terminal;
 mod tls;
 
 pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};
+pub use command_api::{CommandApi, CommandApiForm, RunningCommandApi};
 pub use control::{Exchange, ExchangeLog, SharedWriter};
 pub use fault::Fault;
 pub use load_balancer::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};

@@ -36,6 +36,8 @@ enum Scope {
     Any,
     Ssh,
     Rest,
+    /// A command line over SSH or HTTP.
+    Lines,
 }
 
 const fn text(name: &'static str, scope: Scope) -> Attribute {
@@ -100,6 +102,10 @@ const ATTRIBUTES: &[Attribute] = &[
     boolean("ssh_logging", Scope::Ssh),
     text("ssh_log_file", Scope::Ssh),
     Attribute {
+        kind: AttributeType::OneOf(&["ssh", "http"]),
+        ..text("transport", Scope::Lines)
+    },
+    Attribute {
         kind: AttributeType::OneOf(&["auto", "token", "basic"]),
         ..text("auth", Scope::Rest)
     },
@@ -127,6 +133,7 @@ fn platform<'a>(kind: &str, context: ResolveContext<'a>) -> Option<&'a Platform>
 /// Whether a type accepts a legacy URL of this scheme.
 pub(crate) fn takes_url(kind: &str, scheme: &str, context: ResolveContext<'_>) -> bool {
     platform(kind, context).is_none_or(|platform| match platform.transport {
+        Transport::SshCli if platform.protocol().has_line_requests() => true,
         Transport::SshCli | Transport::Netconf => scheme == "ssh",
         Transport::Rest => scheme == "https",
     })
@@ -140,15 +147,19 @@ pub(crate) fn connection(
     context: ResolveContext<'_>,
 ) -> Result<ConnectionSettings, Vec<Diagnostic>> {
     let platform = platform(&entry.kind, context);
+    let has_requests = platform.is_some_and(|one| one.protocol().has_line_requests());
     let scope = match platform.map(|platform| platform.transport) {
         None => Scope::Any,
+        Some(_) if has_requests => Scope::Any,
         Some(Transport::SshCli | Transport::Netconf) => Scope::Ssh,
         Some(Transport::Rest) => Scope::Rest,
     };
     let attributes: Vec<&Attribute> = ATTRIBUTES
         .iter()
-        .filter(|attribute| {
-            scope == Scope::Any || attribute.scope == Scope::Any || attribute.scope == scope
+        .filter(|attribute| match attribute.scope {
+            Scope::Any => true,
+            Scope::Lines => has_requests || platform.is_none(),
+            own => scope == Scope::Any || own == scope,
         })
         .collect();
     let mut checked = CheckedAttributes::default();

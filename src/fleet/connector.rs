@@ -199,7 +199,10 @@ impl DeviceConnector {
     /// Where the device is reached: its address, with those of the jump hosts. `None`: it is not contacted.
     pub(crate) fn address(&self) -> Option<String> {
         match &self.target {
-            Target::Device(target) => Some(address(target, self.platform.protocol().port())),
+            Target::Device(target) => {
+                let port = self.platform.protocol().port(target.transport);
+                Some(address(target, port))
+            }
             Target::Saved(_) => None,
         }
     }

@@ -180,6 +180,7 @@ impl MockFleet {
             password: Some(SecretString::from(PASSWORD)),
             enable_password: Some(SecretString::from(PASSWORD)),
             prompt: None,
+            transport: switchtender_devices::session::LineTransport::Ssh,
             ssh: SshOptions {
                 host_key,
                 ..SshOptions::default()

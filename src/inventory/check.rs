@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use switchtender_devices::diagnostic::{Diagnostic, suggest};
 use switchtender_devices::document::Findings;
+use switchtender_devices::driver::Registry;
 use switchtender_devices::map::IndexMap;
+use switchtender_devices::session::LineTransport;
 
 use super::device::DeviceEntry;
 use super::setting::SettingOrigin;
@@ -73,6 +75,28 @@ pub(crate) fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>
         duplicate_address(findings, address, &devices);
     }
     device_order::check(findings, devices);
+}
+
+/// Reports a device whose platform cannot have command lines in HTTP requests.
+pub(crate) fn check_transport(
+    findings: &Findings,
+    device: &DeviceEntry,
+    registry: Option<&Registry>,
+) {
+    let (Some(transport), Some(platform)) = (&device.settings.transport, &device.settings.platform)
+    else {
+        return;
+    };
+    let found = registry.and_then(|registry| registry.platform(&platform.value));
+    let lacks_requests = found.is_some_and(|one| !one.protocol().has_line_requests());
+    if transport.value == LineTransport::Http && lacks_requests {
+        let message = format!(
+            "cannot send the lines of `{}` in requests: its platform has no [http]",
+            platform.value
+        );
+        let found = transport.origin.error("no-requests", message);
+        findings.push(found.help("remove `transport`, or declare [http] in its platform.toml"));
+    }
 }
 
 /// Reports keys of `label_order` that occur twice, or that no device has.

@@ -13,7 +13,7 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 use switchtender_devices::regular_file;
 
-use super::check::{check, check_label_order};
+use super::check::{check, check_label_order, check_transport};
 use super::device::DeviceEntry;
 use super::file_context::{FileContext, masked_source, possible_secrets};
 use super::file_mode::{WritableFile, readable_by_others};
@@ -211,6 +211,9 @@ impl Inventory {
                 let found = unknown_platform(value);
                 findings.push(found.at(&origin.source, origin.span.clone(), ""));
             }
+        }
+        for device in devices.values() {
+            check_transport(&findings, device, options.registry);
         }
         check(&findings, &devices);
         check_label_order(&findings, &label_order, &devices);

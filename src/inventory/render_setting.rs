@@ -8,13 +8,14 @@ use switchtender_devices::duration;
 use switchtender_devices::names::{Certname, PlatformName};
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::secret_url::SecretUrl;
+use switchtender_devices::session::LineTransport;
 use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 
 use super::failure_policy::FailurePolicy;
 use super::save_policy::SavePolicy;
 use super::secret_source::SecretSource;
 use super::standby_policy::StandbyPolicy;
-use super::table_settings::{ALGORITHMS, Jump, LOGINS};
+use super::table_settings::{ALGORITHMS, Jump, LINE_TRANSPORTS, LOGINS};
 use super::verification::{Fingerprint, HostKey, Tls};
 
 /// Renders a setting as text, without secrets.
@@ -133,6 +134,12 @@ impl Render for Tls {
 impl Render for Algorithms {
     fn render(&self) -> String {
         render_word(ALGORITHMS, self)
+    }
+}
+
+impl Render for LineTransport {
+    fn render(&self) -> String {
+        render_word(LINE_TRANSPORTS, self)
     }
 }
 

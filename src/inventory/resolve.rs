@@ -92,6 +92,7 @@ impl Inventory {
                 password,
                 enable_password,
                 prompt: value(&settings.prompt),
+                transport: value(&settings.transport).unwrap_or_default(),
                 ssh: SshOptions {
                     private_key: value(&settings.private_key),
                     passphrase,

@@ -8,13 +8,14 @@ use switchtender_devices::dialogue::HostnamePattern;
 use switchtender_devices::names::{Certname, PlatformName};
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::secret_url::SecretUrl;
+use switchtender_devices::session::LineTransport;
 use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 
 use super::failure_policy::FailurePolicy;
 use super::save_policy::SavePolicy;
 use super::secret_source::SecretSource;
 use super::standby_policy::StandbyPolicy;
-use super::table_settings::{ALGORITHMS, Jump, LOGINS, TableSettings};
+use super::table_settings::{ALGORITHMS, Jump, LINE_TRANSPORTS, LOGINS, TableSettings};
 use super::verification::{Fingerprint, HostKey, Tls};
 
 /// The schema of an inventory.
@@ -171,6 +172,7 @@ schemas! {
     HostKey => words(&HostKey::WORDS);
     Tls => words(&Tls::WORDS);
     Algorithms => words(ALGORITHMS);
+    LineTransport => words(LINE_TRANSPORTS);
     RestLogin => words(LOGINS);
     SavePolicy => words(&SavePolicy::WORDS);
     ProtectPolicy => words(&ProtectPolicy::WORDS);

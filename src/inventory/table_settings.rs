@@ -15,6 +15,7 @@ use switchtender_devices::duration;
 use switchtender_devices::names::{Certname, PlatformName};
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::secret_url::SecretUrl;
+use switchtender_devices::session::LineTransport;
 use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 use switchtender_devices::value::Value;
 use toml::de::DeValue;
@@ -133,6 +134,8 @@ settings! {
         SecretSource = |item, file, _| SecretSource::read(item, file);
     /// Pattern of the host name in prompts, with what stands around it; the default is that of the platform.
     prompt | "prompt_pattern" | "hostname_pattern": HostnamePattern = |item, _, _| prompt(item);
+    /// How the lines of a command line travel: `ssh`, the default, or `http`, if the platform has `[http]`.
+    transport: LineTransport = |item, _, _| word(item, LINE_TRANSPORTS);
     /// File with an SSH key.
     private_key | "key" | "key_file" | "ssh_key" | "identity_file" | "ansible_ssh_private_key_file":
         PathBuf = |item, file, _| item.string().map(|text| file.path(&text));
@@ -283,6 +286,9 @@ pub(super) const ALGORITHMS: &[(&str, Algorithms)] = &[
     ("compatible", Algorithms::Compatible),
     ("legacy", Algorithms::Legacy),
 ];
+
+pub(super) const LINE_TRANSPORTS: &[(&str, LineTransport)] =
+    &[("ssh", LineTransport::Ssh), ("http", LineTransport::Http)];
 
 pub(super) const LOGINS: &[(&str, RestLogin)] = &[
     ("auto", RestLogin::Auto),

@@ -6,6 +6,7 @@ mod blocked_output;
 mod case_file;
 mod cases;
 mod catalog_errors;
+mod command_api;
 mod compat;
 mod corrective;
 mod differences;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::candidate_rules::CandidateRules;
 use super::hostname_pattern::HostnamePattern;
+use super::line_request_rules::LineRequestRules;
 use super::protect_rules::ProtectMethods;
 use super::session_limits::SessionLimits;
 use crate::diagnostic::{Diagnostic, Source};
@@ -68,6 +69,8 @@ pub(crate) struct CliRules {
     pub(crate) errors: ErrorRules,
     /// Questions.
     pub(crate) confirms: Vec<ConfirmRule>,
+    /// How command lines travel in HTTP requests, if the device has such an interface.
+    pub(crate) http: Option<Arc<LineRequestRules>>,
 }
 
 /// Limit of commands without an answer.
@@ -311,6 +314,24 @@ impl CliRules {
         }
         path.reverse();
         Some(path)
+    }
+
+    /// The command that leaves one level of configuration; empty: there is none.
+    pub(crate) fn exit_line(&self) -> &str {
+        let transition = self
+            .sub_mode
+            .zip(self.config_mode)
+            .and_then(|(from, to)| self.transition(from, to));
+        transition.map_or("", |transition| &transition.send)
+    }
+
+    /// The command that leaves configuration from any mode; empty: there is none.
+    pub(crate) fn end_line(&self) -> &str {
+        [self.sub_mode, self.config_mode]
+            .into_iter()
+            .flatten()
+            .find_map(|mode| self.transition(mode, self.read_mode))
+            .map_or("", |transition| &transition.send)
     }
 
     /// Whether the mode accepts configuration lines.

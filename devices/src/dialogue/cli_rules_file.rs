@@ -9,6 +9,7 @@ use super::cli_rules::{
     CliRules, ConfirmRule, ErrorRules, MessageClass, Mode, ModeId, ModeTransition, Pager,
     SecretRequest, Step, Window, prompt_line, prompt_prefix,
 };
+use super::line_request_rules::LineRequestRules;
 use super::protect_rules::ProtectMethods;
 use super::session_limits::SessionLimits;
 use crate::diagnostic::Source;
@@ -25,6 +26,9 @@ impl CliRules {
         let modes = modes(root, &names);
         connection.required("read_mode");
         let read_mode = mode_of(&connection, "read_mode", &names);
+        let limits = SessionLimits::read(&connection);
+        let secrets = SecretText::new(root.patterns("secrets"));
+        let http = root.table("http");
         let rules = CliRules {
             port: connection
                 .integer("port")
@@ -34,11 +38,11 @@ impl CliRules {
             window: connection
                 .table("window")
                 .map_or(Window::DEFAULT, |table| window(&table)),
-            limits: SessionLimits::read(&connection),
+            limits,
             noise: connection.patterns("noise").into_iter().collect(),
             noise_frame: connection.patterns("noise_frame").into_iter().collect(),
             log_message: connection.pattern("log_message"),
-            secrets: SecretText::new(root.patterns("secrets")),
+            secrets: secrets.clone(),
             pager: connection.table("pager").and_then(|table| pager(&table)),
             rename: connection.pattern("rename"),
             text_entry: connection.pattern("text_entry"),
@@ -58,9 +62,18 @@ impl CliRules {
                 .unwrap_or_default(),
             errors: errors(root),
             confirms: confirms(root),
+            http: http
+                .as_ref()
+                .and_then(|table| LineRequestRules::read(table, &names, (limits, &secrets))),
             modes,
             read_mode: read_mode?,
         };
+        if let (Some(http), Some(_)) = (&http, &rules.candidate) {
+            let message = "cannot send the lines of a candidate configuration in requests";
+            let help = "remove [http], or [candidate]";
+            http.findings
+                .error_with_help("http-candidate", http.span.clone(), message, help);
+        }
         connection.finish();
         Some(rules)
     }
@@ -104,7 +117,7 @@ fn pager(table: &Table<'_>) -> Option<Pager> {
 }
 
 /// The modes of a file with their indexes in [`CliRules::modes`].
-type Names = IndexMap<String, ModeId>;
+pub(super) type Names = IndexMap<String, ModeId>;
 
 fn mode_names(root: &Table<'_>) -> Names {
     let table = root.required_table("mode");
@@ -201,7 +214,7 @@ fn transition(to: ModeId, table: &Table<'_>, names: &Names) -> Option<ModeTransi
     })
 }
 
-fn mode_of(table: &Table<'_>, key: &str, names: &Names) -> Option<ModeId> {
+pub(super) fn mode_of(table: &Table<'_>, key: &str, names: &Names) -> Option<ModeId> {
     let item = table.get(key)?;
     let name = item.string()?;
     let found = names.get(&name).copied();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{CliRules, NetconfRules, RestRules};
+use super::{CliRules, LineTransport, NetconfRules, RestRules};
 use crate::diagnostic::Diagnostic;
 use crate::document::Table;
 use crate::read::xml::Namespaces;
@@ -50,11 +50,22 @@ impl Protocol {
     }
 
     /// The port of the platform's devices, unless a device has another one.
-    pub fn port(&self) -> u16 {
+    pub fn port(&self, transport: LineTransport) -> u16 {
         match &self.dialect {
-            Dialect::Cli(rules) => rules.port,
+            Dialect::Cli(rules) => match &rules.http {
+                Some(http) if transport == LineTransport::Http => http.rest.port,
+                _ => rules.port,
+            },
             Dialect::Rest(rules) => rules.port,
             Dialect::Netconf(rules) => rules.port,
+        }
+    }
+
+    /// Whether the lines of the command line can travel in HTTP requests.
+    pub fn has_line_requests(&self) -> bool {
+        match &self.dialect {
+            Dialect::Cli(rules) => rules.http.is_some(),
+            Dialect::Rest(_) | Dialect::Netconf(_) => false,
         }
     }
 

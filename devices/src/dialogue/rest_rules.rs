@@ -166,27 +166,12 @@ impl RestRules {
             table.finish();
         }
         let error = root.table("error");
+        let secrets = SecretText::new(root.patterns("secrets"));
         let rules = Self {
-            port: connection
-                .integer("port")
-                .and_then(|port| u16::try_from(port).ok())
-                .unwrap_or(443),
-            parallel: connection
-                .integer("parallel")
-                .and_then(|count| usize::try_from(count).ok())
-                .unwrap_or(1)
-                .max(1),
-            limits: SessionLimits::read(&connection),
-            token: connection.table("token").and_then(|table| token(&table)),
-            headers: headers(&connection),
-            content_type: connection
-                .string("content_type")
-                .unwrap_or_else(|| "application/json".to_owned()),
-            query: texts(&connection, "query", &[]),
-            busy_status: statuses(connection.get("busy_status")).unwrap_or_else(|| vec![503]),
-            busy: connection.patterns("busy"),
-            secrets: SecretText::new(root.patterns("secrets")),
-            message: error.as_ref().map(messages).unwrap_or_default(),
+            message: error
+                .as_ref()
+                .map(|error| paths(error, "message"))
+                .unwrap_or_default(),
             in_body: error
                 .as_ref()
                 .and_then(|error| error.table("in_body"))
@@ -211,12 +196,55 @@ impl RestRules {
                 .table("version")
                 .and_then(|table| VersionRules::read(&table)),
             save: root.table("save").and_then(|table| save(&table)),
+            ..Self::of_requests(&connection, SessionLimits::read(&connection), secrets)
         };
         connection.finish();
         if let Some(error) = error {
             error.finish();
         }
         Some(rules)
+    }
+}
+
+impl RestRules {
+    /// The keys of a table that all requests share. The caller finishes the table.
+    pub(crate) fn of_requests(
+        table: &Table<'_>,
+        limits: SessionLimits,
+        secrets: SecretText,
+    ) -> Self {
+        Self {
+            port: table
+                .integer("port")
+                .and_then(|port| u16::try_from(port).ok())
+                .unwrap_or(443),
+            parallel: table
+                .integer("parallel")
+                .and_then(|count| usize::try_from(count).ok())
+                .unwrap_or(1)
+                .max(1),
+            limits,
+            token: table.table("token").and_then(|table| token(&table)),
+            headers: headers(table),
+            content_type: table
+                .string("content_type")
+                .unwrap_or_else(|| "application/json".to_owned()),
+            query: texts(table, "query", &[]),
+            busy_status: statuses(table.get("busy_status")).unwrap_or_else(|| vec![503]),
+            busy: table.patterns("busy"),
+            secrets,
+            message: Vec::new(),
+            in_body: None,
+            code: None,
+            absent: Vec::new(),
+            upload_type: String::new(),
+            upload_headers: Vec::new(),
+            pages: None,
+            tasks: None,
+            candidate: None,
+            version: None,
+            save: None,
+        }
     }
 }
 
@@ -247,8 +275,9 @@ fn texts(table: &Table<'_>, key: &str, placeholders: &[&str]) -> Vec<(String, St
         .collect()
 }
 
-fn messages(error: &Table<'_>) -> Vec<FieldPath> {
-    let items = error.get("message").map(Item::one_or_more);
+/// The path, or the paths, of a key.
+pub(super) fn paths(table: &Table<'_>, key: &str) -> Vec<FieldPath> {
+    let items = table.get(key).map(Item::one_or_more);
     let items = items.iter().flatten();
     items.filter_map(FieldPath::read).collect()
 }

@@ -16,6 +16,7 @@
 //! Begin reading at [`opening`], then [`reading`], [`writing`], [`mode_exit`] and [`config_mode`].
 
 mod candidate;
+pub(super) mod config_lines;
 mod config_mode;
 mod messages;
 mod mode_exit;

@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use super::deadline::{Deadline, StopCause};
 use super::recorder::RecordingFile;
 use crate::clock;
-use crate::dialogue::HostnamePattern;
+use crate::dialogue::{HostnamePattern, LineTransport};
 use crate::secret_mask::SecretMask;
 use crate::secret_url::SecretUrl;
 
@@ -31,6 +31,8 @@ pub struct ConnectParams {
     pub enable_password: Option<SecretString>,
     /// The host name in prompts; `None`: as the platform recognizes it.
     pub prompt: Option<HostnamePattern>,
+    /// How the lines of a command line travel.
+    pub transport: LineTransport,
     /// Options of SSH.
     pub ssh: SshOptions,
     /// Options of REST.

@@ -8,11 +8,11 @@ use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
 use super::netconf::NetconfSession;
 use super::recorder::{Recorder, RecordingSession};
-use super::rest::RestSession;
+use super::rest::{LineSession, RestSession};
 use super::ssh::{self, Channel};
 use super::terminal::Terminal;
 use super::{Access, Session};
-use crate::dialogue::{CliRules, Dialect, NetconfRules, Protocol};
+use crate::dialogue::{CliRules, Dialect, LineTransport, NetconfRules, Protocol};
 use crate::read::ReadRequest;
 
 /// Connects to a device, verifies its key or certificate, logs in and prepares the session.
@@ -67,6 +67,12 @@ async fn open_without_recorder(
 ) -> Result<(Box<dyn Session>, Vec<String>), SessionError> {
     let failed = |kind| SessionError::new(&target.device, kind);
     match &protocol.dialect {
+        Dialect::Cli(rules) if target.transport == LineTransport::Http => {
+            let http = rules.http.as_ref().ok_or_else(|| failed(no_requests()))?;
+            let permissions = (access, protocol.reads.as_slice());
+            let opened = LineSession::open(target, rules, http, permissions).await;
+            with_first_reads(Box::new(opened.map_err(failed)?), reads).await
+        }
         Dialect::Cli(rules) => {
             let opened = open_cli(target, rules, (access, protocol.reads.as_slice()), reads).await;
             let (session, texts) = opened.map_err(failed)?;
@@ -80,6 +86,13 @@ async fn open_without_recorder(
             let opened = open_netconf(target, rules, access).await;
             with_first_reads(Box::new(opened.map_err(failed)?), reads).await
         }
+    }
+}
+
+fn no_requests() -> SessionErrorKind {
+    SessionErrorKind::InvalidAnswer {
+        command: String::new(),
+        reason: "the platform does not declare command lines in requests".to_owned(),
     }
 }
 

@@ -6,6 +6,7 @@
 //! A login is never repeated with the same password.
 
 mod client;
+mod line_session;
 mod request_error;
 #[cfg(test)]
 #[expect(
@@ -30,14 +31,14 @@ use serde_json::Value as Json;
 use tokio::task::JoinSet;
 
 use self::client::{ConditionHeader, HttpAnswer, RestClient};
+pub(super) use self::line_session::LineSession;
 use self::pages::read_pages;
 use self::tasks::outcome_of_task;
 use self::transaction::members;
 use super::connect_params::ConnectParams;
-use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
-use super::ssh::tunnel::Tunnel;
 use super::{Access, Session, Statistics};
+use crate::clock;
 use crate::dialogue::RestRules;
 use crate::dialogue::rest_rules::RestCandidateRules;
 use crate::http::header;
@@ -47,7 +48,6 @@ use crate::operation::{
 use crate::read::ReadRequest;
 use crate::read::answer_rule::excerpt;
 use crate::secret::Text;
-use crate::{clock, duration};
 
 /// A logged-in REST client.
 pub(super) struct RestSession {
@@ -73,21 +73,7 @@ impl RestSession {
         access: Access,
     ) -> Result<Self, SessionErrorKind> {
         let started = clock::instant();
-        let login_end = LoginEnd::after(target.limits.login.unwrap_or(rules.limits.login));
-        let logging_in = async {
-            let tunnel = match &target.ssh.jump {
-                Some(jump) => {
-                    let port = target.port.unwrap_or(rules.port);
-                    Some(Tunnel::open(jump, &target.host, port).await?)
-                }
-                None => None,
-            };
-            let client = RestClient::new(target, rules, access, tunnel)?;
-            client.log_in().await?;
-            Ok(client)
-        };
-        let client = target.deadline.within(login_end.at, logging_in).await;
-        let client = client.map_err(|end| login_end.error(end, String::new()))??;
+        let client = RestClient::open(target, rules, access).await?;
         Ok(Self {
             device: target.device.clone(),
             client: Arc::new(client),
@@ -299,11 +285,6 @@ impl RestSession {
 
 const NOT_FOUND: u16 = 404;
 const PRECONDITION_FAILED: u16 = 412;
-/// Time limit of the logout.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The same after the run was stopped.
-const CLOSE_TIMEOUT_AFTER_STOP: Duration = Duration::from_secs(3);
-
 /// The read of a path, by a `POST` if it has a body.
 fn read_request(path: &str, body: Option<&str>) -> Request {
     Request {
@@ -447,24 +428,13 @@ impl Session for RestSession {
     }
 
     async fn close(&mut self) -> Vec<String> {
-        let limit = if !self.client.is_stopped() {
-            CLOSE_TIMEOUT
-        } else {
-            CLOSE_TIMEOUT_AFTER_STOP
-        };
-        let logout = tokio::time::timeout(limit, self.client.log_off()).await;
+        let limit = self.client.close_limit();
+        let notes = self.client.end(limit).await;
         // Completed reads have released the client.
         if let Some(client) = Arc::get_mut(&mut self.client) {
             client.close_tunnel(limit).await;
         }
-        match logout {
-            Ok(Ok(())) => Vec::new(),
-            Ok(Err(kind)) => vec![format!("cannot log out: {kind}")],
-            Err(_) => vec![format!(
-                "cannot log out: no answer within {}",
-                duration::render(limit)
-            )],
-        }
+        notes
     }
 
     fn notes(&self) -> Vec<String> {

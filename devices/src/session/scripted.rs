@@ -212,6 +212,7 @@ pub(super) fn connect_params() -> ConnectParams {
         password: Some(SecretString::from("pw-secret")),
         enable_password: Some(SecretString::from("en-secret")),
         prompt: None,
+        transport: super::LineTransport::Ssh,
         ssh: SshOptions {
             host_key: HostKeyPolicy::Ignore,
             ..SshOptions::default()

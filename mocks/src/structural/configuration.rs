@@ -68,7 +68,7 @@ impl StructuralConfiguration {
     }
 
     /// The lines that take effect, with one blank for each level.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         self.print(self.committed.as_ref().unwrap_or(&self.top), 0, &mut text);
         text

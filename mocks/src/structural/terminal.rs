@@ -52,6 +52,29 @@ impl StructuralTerminal {
         }
     }
 
+    /// Begins in another mode than that of reads.
+    pub(crate) fn begin_in(&mut self, mode: usize) {
+        self.mode = mode;
+    }
+
+    /// Executes a line that no terminal sends.
+    ///
+    /// # Errors
+    /// The message of a refused line.
+    pub(crate) fn execute(&mut self, line: &str) -> Result<String, String> {
+        let mode = self.shared.command_line.modes[self.mode].name.clone();
+        let decision = lock(&self.shared.faults).decide(line);
+        let answer = self.answer_with_faults(line, &decision);
+        let log = &self.shared.log;
+        log.record(self.connection, &mode, line.to_owned(), &answer, None);
+        let is_refused = decision.has(FaultKind::Refuse);
+        if is_refused || answer == self.shared.command_line.refusal {
+            Err(answer)
+        } else {
+            Ok(answer)
+        }
+    }
+
     fn key(&mut self, byte: u8) {
         // A line feed can follow a carriage return and belongs to it.
         let follows_return = std::mem::replace(&mut self.after_return, byte == b'\r');

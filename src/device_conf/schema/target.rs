@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::secret_mask::SecretMask;
+use switchtender_devices::session::LineTransport;
 use switchtender_devices::session::connect_params::{
     Algorithms, ConnectParams, HostKeyPolicy, LimitSettings, RestLogin, RestOptions, SshOptions,
     TlsPolicy,
@@ -11,7 +12,6 @@ use switchtender_devices::session::connect_params::{
 use switchtender_devices::session::deadline::Deadline;
 
 use super::checked::CheckedAttributes;
-use super::takes_url;
 use crate::device_conf::{ConnectionWarnings, DeviceSection, ResolveContext};
 
 pub(crate) fn target(
@@ -33,6 +33,7 @@ pub(crate) fn target(
         password: checked.secret("password"),
         enable_password: checked.secret("enable_password"),
         prompt: None,
+        transport: transport(entry, checked, legacy),
         ssh: SshOptions {
             private_key: checked.text("private_key_file").map(PathBuf::from),
             passphrase: None,
@@ -72,6 +73,16 @@ pub(crate) fn target(
         }),
         recording: None,
         mask: SecretMask::default(),
+    }
+}
+
+/// A legacy URL names the transport by its scheme.
+fn transport(entry: &DeviceSection, checked: &CheckedAttributes, legacy: bool) -> LineTransport {
+    let named = checked.text("transport").is_some_and(|word| word == "http");
+    if named || legacy && entry.url_text().starts_with("https:") {
+        LineTransport::Http
+    } else {
+        LineTransport::Ssh
     }
 }
 
@@ -117,7 +128,7 @@ fn tls(
     if let Some(file) = checked.text("ca_file") {
         return TlsPolicy::CaFile(PathBuf::from(file));
     }
-    if legacy && takes_url(&entry.kind, "https", context) {
+    if legacy && entry.url_text().starts_with("https:") {
         warnings.of_section.push(
             Diagnostic::warning(
                 "tls-first-use",

@@ -106,7 +106,7 @@ const LAYERS: [Layers; 7] = [
                 "puppet_server",
                 "structural",
             ],
-            &["replay"],
+            &["command_api", "replay"],
             &["fleet"],
         ],
         exceptions: &[],

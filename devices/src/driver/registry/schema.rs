@@ -15,7 +15,7 @@ use crate::document::{self, Findings, Item, ValueShape};
 const TRANSPORT: &str = "transport";
 
 /// Files with the sections that no shipped file has.
-const SAMPLES: [(&str, &str); 6] = [
+const SAMPLES: [(&str, &str); 7] = [
     ("models/sample.toml", include_str!("schema/model.toml")),
     (
         "sample_cli/platform.toml",
@@ -24,6 +24,10 @@ const SAMPLES: [(&str, &str); 6] = [
     (
         "sample_cli/sample.toml",
         include_str!("schema/ssh_cli_type.toml"),
+    ),
+    (
+        "sample_http/platform.toml",
+        include_str!("schema/ssh_http.toml"),
     ),
     (
         "sample_rest/platform.toml",

@@ -35,7 +35,7 @@ impl CliSession {
         let mut commands = Vec::new();
         let leaves_config = self.mode != ConfigMode::Read;
         if leaves_config {
-            commands.push(Command::line(self.end_line()));
+            commands.push(Command::line(rules.end_line()));
         }
         let pending = std::mem::take(&mut self.pending);
         commands.extend(pending.iter().map(PendingStep::command));
@@ -169,17 +169,6 @@ impl CliSession {
             command: end.command.line.to_string(),
             output: self.render_output(&end.answer.output),
         })
-    }
-
-    /// The command that leaves configuration from any mode.
-    pub(super) fn end_line(&self) -> String {
-        let rules = &self.rules;
-        [rules.sub_mode, rules.config_mode]
-            .into_iter()
-            .flatten()
-            .find_map(|mode| rules.transition(mode, rules.read_mode))
-            .map(|transition| transition.send.clone())
-            .unwrap_or_default()
     }
 }
 

@@ -161,7 +161,7 @@ impl CliSession {
                     .map(|transition| transition.send.as_str())
             };
             let (lines, expected_mode): (Vec<Text>, _) = match &step {
-                ModeStep::End => (vec![Text::plain(self.end_line())], rules.read_mode),
+                ModeStep::End => (vec![Text::plain(rules.end_line())], rules.read_mode),
                 ModeStep::Configure => {
                     let line = command_between(rules.read_mode, config).unwrap_or_default();
                     (vec![Text::plain(line)], config)
@@ -175,7 +175,7 @@ impl CliSession {
                 ModeStep::Enter(depth) => {
                     let mut lines = vec![desired[*depth].clone()];
                     if leave && depth + 1 == desired.len() {
-                        lines.push(Text::plain(self.exit_line()));
+                        lines.push(Text::plain(rules.exit_line()));
                     }
                     (lines, sub_mode)
                 }
@@ -248,16 +248,6 @@ impl CliSession {
         Ok(entered)
     }
 
-    /// The command that leaves a sub-mode.
-    fn exit_line(&self) -> String {
-        let rules = &self.rules;
-        let (sub_mode, config) = (rules.sub_mode, rules.config_mode);
-        let transition = sub_mode
-            .zip(config)
-            .and_then(|(from, to)| rules.transition(from, to));
-        transition.map_or_else(String::new, |transition| transition.send.clone())
-    }
-
     fn depth(&self) -> usize {
         match &self.mode {
             ConfigMode::Config(path) => path.len(),
@@ -279,7 +269,7 @@ impl CliSession {
             ConfigMode::Config(path) if !path.is_empty() => rules.sub_mode.or(rules.config_mode),
             _ => rules.config_mode,
         };
-        let exit = leave.then(|| Command::line(self.exit_line()));
+        let exit = leave.then(|| Command::line(rules.exit_line()));
         let permitted: Result<Vec<_>, _> = lines
             .iter()
             .map(|line| Command {

@@ -1,6 +1,7 @@
 //! One device's HTTP client: requests out, answers in, with limits and retries.
 
 mod answer;
+mod lifetime;
 mod login;
 mod message;
 mod session_log;
@@ -74,7 +75,7 @@ enum Purpose {
 }
 
 impl RestClient {
-    pub(crate) fn new(
+    fn new(
         target: &ConnectParams,
         rules: &Arc<RestRules>,
         access: Access,

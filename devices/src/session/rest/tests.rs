@@ -43,6 +43,7 @@ fn target(server: &HttpsTestServer) -> ConnectParams {
         password: Some(SecretString::from("pw-\"secret\"")),
         enable_password: None,
         prompt: None,
+        transport: crate::session::LineTransport::Ssh,
         ssh: SshOptions::default(),
         rest: RestOptions {
             tls: TlsPolicy::CaFile(server.ca.clone()),

@@ -33,6 +33,7 @@ pub(crate) fn switch_target(switch: &RunningSwitch) -> ConnectParams {
     ConnectParams {
         enable_password: Some(SecretString::from("enable")),
         prompt: None,
+        transport: switchtender_devices::session::LineTransport::Ssh,
         ssh: SshOptions {
             host_key: HostKeyPolicy::Ignore,
             ..SshOptions::default()
@@ -62,6 +63,7 @@ fn target(device: &str, port: u16) -> ConnectParams {
         password: Some(SecretString::from("admin")),
         enable_password: None,
         prompt: None,
+        transport: switchtender_devices::session::LineTransport::Ssh,
         ssh: SshOptions::default(),
         rest: RestOptions::default(),
         connect_timeout: Duration::from_secs(20),

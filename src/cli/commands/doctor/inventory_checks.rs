@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use switchtender_devices::driver::{Registry, Transport};
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::session::LineTransport;
 use switchtender_devices::session::login_files::has_host_key;
 use tokio_util::sync::CancellationToken;
 
@@ -179,11 +180,13 @@ fn check_host_keys(devices: &[&Device], registry: &Registry, root: &Path) -> Vec
         ) else {
             continue;
         };
-        if platform.transport != Transport::SshCli {
+        let transport = device.settings.transport.as_ref();
+        let transport = transport.map_or(LineTransport::Ssh, |one| one.value);
+        if platform.transport != Transport::SshCli || transport == LineTransport::Http {
             continue;
         }
         let own = device.settings.port.as_ref().map(|port| port.value);
-        let port = own.unwrap_or_else(|| platform.protocol().port());
+        let port = own.unwrap_or_else(|| platform.protocol().port(transport));
         match has_host_key(&host.value, port, &device.host_key_policy(root)) {
             Ok(true) => known += 1,
             Ok(false) => {
