@@ -237,10 +237,14 @@ impl<'a> Scan<'a> {
             return;
         }
         let mut found = Vec::new();
-        if names::may_have_secrets(line) {
-            let types = self.rules.types.get();
-            let is_field =
-                |name: &str| types.is_some_and(|(positions, _)| positions.fields.contains(name));
+        let types = self.rules.types.get();
+        let fields = types.map(|(positions, _)| &positions.fields);
+        let has_field = fields
+            .into_iter()
+            .flatten()
+            .any(|field| line.contains(field));
+        if has_field || names::may_have_secrets(line) {
+            let is_field = |name: &str| fields.is_some_and(|fields| fields.contains(name));
             fields::line_secrets(line, &self.blocks, &is_field, &mut found);
             forms::secrets(line, &mut found);
         }
@@ -248,12 +252,25 @@ impl<'a> Scan<'a> {
             let captures = pattern.captures_iter(line);
             found.extend(captures.filter_map(|captures| Some(captures.get(1)?.range())));
         }
-        if let Some((positions, patterns)) = self.rules.types.get()
-            && patterns.is_match(line)
-        {
-            for position in &positions.lines {
-                position.secrets((line, is_indented), &self.blocks, &mut found);
+        if let Some((positions, patterns)) = types {
+            // A command of a transcript is in any block.
+            let prompt = command::prompt_of(line).len();
+            let none = Blocks::default();
+            let blocks = if prompt == 0 { &self.blocks } else { &none };
+            let command = &line[prompt..];
+            let mut own = Vec::new();
+            if patterns.is_match(command) {
+                let place = (command, is_indented || prompt > 0);
+                let known = found.iter().filter(|range| range.start >= prompt);
+                own.extend(known.map(|range| range.start - prompt..range.end - prompt));
+                for position in &positions.lines {
+                    position.secrets(place, blocks, &mut own);
+                }
             }
+            found.extend(
+                own.into_iter()
+                    .map(|range| range.start + prompt..range.end + prompt),
+            );
         }
         found.retain(|range| !line[range.clone()].contains(MASK));
         let moved = found.into_iter();

@@ -35,6 +35,7 @@ mod render;
 mod rewrite;
 mod rows;
 pub(crate) mod rules;
+mod secret_lines;
 pub(crate) mod template;
 #[cfg(test)]
 mod tests;

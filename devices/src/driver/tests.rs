@@ -8,6 +8,7 @@
 //!   is a complete `type`, or it has `with` in place of `replace` in the last file that contains it.
 //! * `[[unread]]`: `texts` of the answers in `given` are not understood.
 //! * `[[unreadable]]`: the answers in `given` are an error of the read with this `error`.
+//! * `[[masked]]`: the `text` of a device has this `output`, with its secrets masked.
 //! * `[[predicted]]`: the change to `want` makes the `configuration` of the answers in `given` this.
 
 use std::fs;
@@ -26,7 +27,7 @@ use crate::value::Value;
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/driver/tests");
 
 /// The names of sections. The first three are files.
-const SECTIONS: [&str; 7] = [
+const SECTIONS: [&str; 8] = [
     "platform",
     "model",
     "type",
@@ -34,6 +35,7 @@ const SECTIONS: [&str; 7] = [
     "unread",
     "unreadable",
     "predicted",
+    "masked",
 ];
 
 #[test]
@@ -90,6 +92,8 @@ struct Expectations {
     unreadable: Vec<UnreadableAnswers>,
     #[serde(default)]
     predicted: Vec<PredictedConfiguration>,
+    #[serde(default)]
+    masked: Vec<MaskedText>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -118,6 +122,13 @@ struct UnreadableAnswers {
     #[serde(rename = "given")]
     answers: Reads,
     error: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MaskedText {
+    text: String,
+    output: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -174,6 +185,11 @@ impl Case {
         failures.extend(unreadable.filter_map(|expected| {
             let found = device.read_error(&expected.answers);
             (!found.contains(&expected.error)).then(|| format!("error: {found}"))
+        }));
+        let masked = self.expectations.masked.iter();
+        failures.extend(masked.filter_map(|expected| {
+            let found = device.driver.masked_text(&expected.text);
+            (found != expected.output).then(|| format!("masked:\n{found}"))
         }));
         let predicted = self.expectations.predicted.iter();
         failures.extend(predicted.filter_map(|expected| {

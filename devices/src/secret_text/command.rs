@@ -48,9 +48,24 @@ impl Word<'_> {
     }
 }
 
+/// Whether a word is a method, an algorithm or the form of a secret.
+pub(super) fn is_keyword(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    [&METHODS, &FORMS]
+        .iter()
+        .any(|words| words.contains(word.as_str()))
+        || is_digest(&word)
+        || kind(&word).is_some()
+}
+
+/// The prompt before a command of a transcript; empty without one.
+pub(super) fn prompt_of(line: &str) -> &str {
+    PROMPT.find(line).map_or("", |prompt| prompt.as_str())
+}
+
 /// Adds the secrets of a line without indentation.
 pub(super) fn command_secrets(line: &str, blocks: &Blocks<'_>, found: &mut Vec<Range<usize>>) {
-    let prompt = PROMPT.find(line).map_or("", |prompt| prompt.as_str());
+    let prompt = prompt_of(line);
     let command = &line[prompt.len()..];
     match prompt {
         "" => add_secrets(command, 0, blocks, found),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::blocks::Blocks;
+use super::command::is_keyword;
 use super::names::is_small_number;
 use crate::pattern::Pattern;
 
@@ -18,20 +19,32 @@ pub(crate) struct SecretPosition {
 }
 
 /// The words that remove a line or restore its default.
-const NEGATION: &str = "^(?:(?:no|default|undo|unset|delete|set) +)?";
+const REMOVALS: &str = "no|default|undo|unset|delete|set";
+
+/// The group of the words behind the secret.
+const REST: &str = "rest";
 
 impl SecretPosition {
-    /// From patterns of lines behind a blank. `None` if they are too large.
-    pub(crate) fn new(headers: &[String], line: &str, is_tuple: bool) -> Option<Self> {
+    /// From patterns of headers, and of a line up to the secret, behind a blank. `negation` is the
+    /// word of the platform for the removal of lines. `None` if the patterns are too large.
+    pub(crate) fn new(
+        headers: &[String],
+        line: &str,
+        negation: &str,
+        is_tuple: bool,
+    ) -> Option<Self> {
         let line = line.strip_prefix(" +").unwrap_or(line);
+        let negation = format!("^(?:(?:{REMOVALS}|{}) +)?", regex::escape(negation));
         let headers = headers.iter().map(|header| {
             let header = header.strip_prefix('^').unwrap_or(header);
             let header = header.strip_prefix(" +").unwrap_or(header);
-            Pattern::new(&format!("^{header}")).ok()
+            // Further words of a header are not understood.
+            let header = header.strip_suffix(" *$").unwrap_or(header);
+            Pattern::new(&format!("^{header}(?: .*)?$")).ok()
         });
         Some(Self {
             headers: headers.collect::<Option<_>>()?,
-            pattern: Pattern::new(&format!("(?i){NEGATION}{line} *$")).ok()?,
+            pattern: Pattern::new(&format!("(?i){negation}{line}(?<{REST}> .*)?$")).ok()?,
             is_tuple,
         })
     }
@@ -56,8 +69,11 @@ impl SecretPosition {
         let Some(captures) = self.pattern.captures(line) else {
             return;
         };
-        let may_be_number = self.is_tuple || (!is_in_block && !self.headers.is_empty());
-        for name in self.pattern.group_names() {
+        // In a line that goes on, a small number can be a form that no template has.
+        let may_be_number = self.is_tuple
+            || (!is_in_block && !self.headers.is_empty())
+            || captures.name(REST).is_some();
+        for name in self.pattern.group_names().filter(|name| *name != REST) {
             let Some(secret) = captures.name(name) else {
                 continue;
             };
@@ -66,7 +82,13 @@ impl SecretPosition {
             let is_found =
                 |other: &Range<usize>| range.start <= other.start && range.end == other.end;
             let is_number = may_be_number && is_small_number(secret.as_str());
-            if secret.as_str() != "unset" && !is_number && !found.iter().any(is_found) {
+            // `md5` of `authentication md5 key-string`, beside `authentication {secret}`.
+            let is_keyword = captures.name(REST).is_some() && is_keyword(secret.as_str());
+            if secret.as_str() != "unset"
+                && !is_number
+                && !is_keyword
+                && !found.iter().any(is_found)
+            {
                 found.push(range);
             }
         }

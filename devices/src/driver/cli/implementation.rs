@@ -286,10 +286,7 @@ impl TypeDescription for CliType {
     }
 
     fn secret_positions(&self) -> SecretPositions {
-        SecretPositions {
-            lines: self.secret_lines(),
-            ..SecretPositions::default()
-        }
+        self.positions_of_secrets()
     }
 
     fn add_shapes(&self, command_line: &mut CommandLine) {

@@ -10,6 +10,7 @@ mod check_creation;
 mod instance;
 pub(in crate::driver) mod instance_keys;
 mod named_lines;
+mod secrets;
 mod toml;
 mod value_parts;
 
@@ -24,6 +25,7 @@ use self::check::{check_cell_key, check_combinations, check_names};
 use self::check_creation::check_creation;
 use self::instance::instance;
 use self::instance_keys::InstanceKeys;
+use self::secrets::check_secrets;
 use super::CliType;
 use super::global_default;
 use super::line_text::LineRules;
@@ -224,6 +226,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     check_combinations(&cli, root);
     check_creation(&cli, root);
     value_parts::check(&cli, root);
+    check_secrets(context, &cli, root);
     global_default::check(&cli, root);
     Some(cli)
 }

@@ -8,19 +8,18 @@ use super::CliType;
 use super::block_path::BlockPath;
 use super::order::FIRST;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm, range_set};
-use super::template::{LineTemplate, Vocabulary as _, value_parts};
-use crate::secret_text::SecretPosition;
+use super::template::LineTemplate;
 use crate::value::Value;
 
 /// Patterns of headers, outermost first.
-type Headers = Vec<String>;
+pub(super) type Headers = Vec<String>;
 
 /// A pattern for complete lines.
 fn complete(pattern: &str) -> String {
     format!("^{pattern} *$")
 }
 
-fn header(template: &LineTemplate) -> String {
+pub(super) fn header(template: &LineTemplate) -> String {
     complete(&template.pattern(&[]))
 }
 
@@ -146,46 +145,6 @@ impl CliType {
         all
     }
 
-    /// Where sensitive attributes stand in the lines of the type.
-    pub(super) fn secret_lines(&self) -> Vec<SecretPosition> {
-        let is_secret = |name: &str| self.is_secret(name);
-        if !self.model.attributes.keys().any(|name| is_secret(name)) {
-            return Vec::new();
-        }
-        let named = self.instance.kind.named();
-        let prefix = named.and_then(|lines| lines.prefix.as_ref());
-        let prefix = prefix.map_or_else(String::new, |prefix| prefix.pattern(&[]));
-        let mut all = Vec::new();
-        let mut add = |headers: &[String], (prefix, line): (&str, &LineTemplate)| {
-            let mut names = line.placeholders();
-            names.retain(|name| is_secret(value_parts::attribute_of(name)));
-            if !names.is_empty() {
-                let has_parts = names.iter().any(|name| value_parts::split(name).is_some());
-                let line = format!("{prefix}{}", line.pattern(&names));
-                all.extend(SecretPosition::new(headers, &line, has_parts));
-            }
-        };
-        for (spelling, block) in self.outer_blocks().iter().enumerate() {
-            let (outer, lines) = self.lines_with_names(spelling, block);
-            let create = self.instance.create.iter();
-            let lines = lines
-                .into_iter()
-                .chain(create)
-                .chain(self.instance.removal(spelling));
-            lines.for_each(|line| add(outer, ("", line)));
-            for rule in self.attributes.values() {
-                let (prefix, inner) = match &rule.location {
-                    CliLocation::Elsewhere(outer) => ("", vec![header(outer)]),
-                    _ => (prefix.as_str(), self.inner_block(rule, spelling, block)),
-                };
-                let set = rule.set.values().flatten();
-                let lines = rule.lines.iter().chain(set).chain(&rule.more);
-                lines.for_each(|line| add(&inner, (prefix, line)));
-            }
-        }
-        all
-    }
-
     /// The lines that remove others by their names.
     fn removal_shapes(&self) -> Vec<RemovalShape> {
         let blocks = self.outer_blocks();
@@ -255,7 +214,7 @@ impl CliType {
     }
 
     /// The templates of the lines that have the names of an instance, and the block around them.
-    fn lines_with_names<'a>(
+    pub(super) fn lines_with_names<'a>(
         &'a self,
         spelling: usize,
         block: &'a [String],
@@ -273,14 +232,19 @@ impl CliType {
     }
 
     /// The headers around the lines of an attribute.
-    fn inner_block(&self, rule: &CliAttributeRule, spelling: usize, block: &Headers) -> Headers {
+    pub(super) fn inner_block(
+        &self,
+        rule: &CliAttributeRule,
+        spelling: usize,
+        block: &Headers,
+    ) -> Headers {
         let inner = rule.sub(spelling).iter();
         let inner = inner.map(|text| complete(&format!(" {}", regex::escape(text))));
         block.iter().cloned().chain(inner).collect()
     }
 
     /// The blocks in which the lines of the type are sent.
-    fn outer_blocks(&self) -> Vec<Headers> {
+    pub(super) fn outer_blocks(&self) -> Vec<Headers> {
         let paths: Vec<&BlockPath> = match &self.instance.mode {
             Some(mode) => vec![mode],
             None => self.instance.kind.paths().iter().collect(),

@@ -1,7 +1,10 @@
 //! The lines of a template as a regular expression, without the meaning of its words.
 
 use super::LineTemplate;
-use super::part::{Hole, HoleKind, Part, Piece};
+use super::part::{Hole, HoleKind, Part, Piece, collect_holes};
+
+/// A text between quotation marks.
+const QUOTED: &str = r#""(?:\\.|[^"])*"|'[^']*'"#;
 
 impl LineTemplate {
     /// A pattern of the lines behind a blank. The words of these attributes are groups with names
@@ -15,6 +18,23 @@ impl LineTemplate {
         writer.sequence(&self.parts);
         writer.text
     }
+
+    /// As [`pattern`](Self::pattern), up to the last place of one of the attributes.
+    pub(crate) fn pattern_up_to(&self, last: &str, names: &[&str]) -> String {
+        let mut writer = Writer {
+            names,
+            groups: 0,
+            text: String::new(),
+        };
+        writer.sequence_up_to(&self.parts, last);
+        writer.text
+    }
+}
+
+fn has_placeholder(parts: &[Part], name: &str) -> bool {
+    let mut found = false;
+    collect_holes(parts, &mut |hole| found |= hole.name == name);
+    found
 }
 
 struct Writer<'a> {
@@ -34,6 +54,9 @@ impl Writer<'_> {
                     for piece in pieces {
                         match piece {
                             Piece::Text(text) => self.text.push_str(&regex::escape(text)),
+                            Piece::Hole(hole) if hole.kind == HoleKind::Quoted => {
+                                self.value(hole, &format!("(?:{QUOTED}|\\S+?)"));
+                            }
                             Piece::Hole(hole) => self.value(hole, r"\S+?"),
                         }
                     }
@@ -53,6 +76,35 @@ impl Writer<'_> {
         }
     }
 
+    fn sequence_up_to(&mut self, parts: &[Part], last: &str) {
+        let has_name = |part: &Part| has_placeholder(std::slice::from_ref(part), last);
+        let Some(index) = parts.iter().rposition(has_name) else {
+            return;
+        };
+        self.sequence(&parts[..index]);
+        let options = match &parts[index] {
+            Part::Optional(parts) => return self.sequence_up_to(parts, last),
+            Part::Choice(options) => options,
+            Part::AnyOrder { options, .. } => {
+                self.alternatives(options);
+                self.text.push('*');
+                options
+            }
+            part => return self.sequence(std::slice::from_ref(part)),
+        };
+        let with_name = options
+            .iter()
+            .filter(|option| has_placeholder(option, last));
+        if with_name.clone().next().is_none() {
+            return;
+        }
+        for (index, option) in with_name.enumerate() {
+            self.text.push_str(if index == 0 { "(?:" } else { "|" });
+            self.sequence_up_to(option, last);
+        }
+        self.text.push(')');
+    }
+
     fn alternatives(&mut self, options: &[Vec<Part>]) {
         self.text.push_str("(?:");
         for (index, option) in options.iter().enumerate() {
@@ -70,7 +122,7 @@ impl Writer<'_> {
                 return self.word(&regex::escape(word));
             }
             HoleKind::Word | HoleKind::Address(_) | HoleKind::Number => r"\S+",
-            HoleKind::Quoted => r#"(?:"(?:\\.|[^"])*"|'[^']*'|\S+)"#,
+            HoleKind::Quoted => &format!("(?:{QUOTED}|\\S+)"),
             HoleKind::Rest | HoleKind::Numbers => ".+",
             HoleKind::Words | HoleKind::Each(_) => r"\S+(?: +\S+)*?",
         };

@@ -1,0 +1,36 @@
+//! Sensitive attributes stand where the mask of all texts finds them.
+
+use crate::document::Table;
+use crate::driver::cli::CliType;
+use crate::driver::cli::rules::{CliLocation, Fallback};
+use crate::driver::cli::template::Vocabulary;
+use crate::driver::context::Context;
+use crate::driver::read_rule::ParseRule;
+
+/// Reports secrets in columns of a table and in texts of several lines: nothing announces them in a
+/// backup or a transcript.
+pub(super) fn check_secrets(context: &Context<'_>, cli: &CliType, root: &Table<'_>) {
+    let is_table = |read: &str| {
+        let parse = context.reads.get(read).map(|rule| &rule.parse);
+        matches!(parse, Some(ParseRule::Columns { .. } | ParseRule::Csv(_)))
+    };
+    let rules = cli.attributes.values();
+    for rule in rules.filter(|rule| rule.is_applied() && cli.is_secret(&rule.name)) {
+        let is_in_table = match (&rule.location, &rule.fallback) {
+            (CliLocation::Cell(_), _) => is_table(&cli.instance.from),
+            (_, Some(Fallback::Cell { read, .. })) => is_table(read),
+            _ => false,
+        };
+        let place = match rule.location {
+            _ if is_in_table => "the column of a table",
+            CliLocation::Opaque { .. } => "a text of several lines",
+            _ => continue,
+        };
+        root.findings.error_with_help(
+            "secret",
+            rule.span.clone(),
+            format!("`{}` is a secret, and {place} is not masked", rule.name),
+            "read it from lines or fields, or write `write_only = true` with `line`",
+        );
+    }
+}
