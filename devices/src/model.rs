@@ -70,6 +70,8 @@ pub struct TypeModel {
     pub shares_address: Vec<String>,
     /// Which instances a session can need.
     pub access: Option<AccessKey>,
+    /// The word of the catalog for the default of the device.
+    pub default_word: Option<Name>,
     /// The attribute and value that shut an instance down.
     pub shutdown: Option<Shutdown>,
     /// Attributes whose value is unique among all devices of a site.
@@ -80,6 +82,15 @@ impl TypeModel {
     /// Whether resources can be created and removed through `ensure`.
     pub fn is_ensurable(&self) -> bool {
         self.attributes.contains_key("ensure")
+    }
+
+    /// Whether a value of an attribute stands for the default of the device; see
+    /// [`AttributeModel::is_unset`].
+    pub fn is_unset(&self, attribute: &str, value: &Value) -> bool {
+        match self.attributes.get(attribute) {
+            Some(model) => model.is_unset(value),
+            None => value.as_list().is_some_and(<[Value]>::is_empty),
+        }
     }
 
     /// The names of the namevars, in definition order.
@@ -145,6 +156,8 @@ pub struct AttributeModel {
     pub array: Option<ArrayKind>,
     /// The value for resources that do not set the attribute.
     pub default: Option<Value>,
+    /// The word for the default of the device, if it is one of the values.
+    pub default_word: Option<Name>,
     /// The default of Puppet's module that the model does not have. Only for Puppet's behavior.
     pub puppet_default: Option<Value>,
     /// Whether a resource without a value for it is invalid.
@@ -158,6 +171,23 @@ pub struct AttributeModel {
 }
 
 impl AttributeModel {
+    /// Whether a value stands for the default of the device: the word for it, alone or as the only
+    /// element of a list, or an empty list.
+    pub fn is_unset(&self, value: &Value) -> bool {
+        let is_word = |value: &Value| {
+            let word = self.default_word.as_deref();
+            word.is_some() && value.as_str() == word
+        };
+        match value.unwrap_sensitive() {
+            Value::List(items) => match items.as_slice() {
+                [] => true,
+                [one] => is_word(one),
+                _ => false,
+            },
+            one => is_word(one),
+        }
+    }
+
     /// Whether it is compared with the device.
     pub fn is_property(&self) -> bool {
         matches!(self.role, Role::Property | Role::InitOnly)

@@ -32,7 +32,7 @@ struct Secrets {
 
 impl SecretMask {
     /// Adds the lines of a secret, as they are and as in JSON. Lines under four characters and the
-    /// words `true`, `false` and `unset` are not added.
+    /// words `true` and `false` are not added.
     pub fn add(&self, secret: &str) {
         let lines = secret.lines().map(str::trim);
         for line in lines.filter(|line| is_maskable(line)) {
@@ -263,7 +263,7 @@ pub fn contains_mask(value: &Value) -> bool {
 
 /// Whether a text is masked wherever it occurs.
 pub(crate) fn is_maskable(text: &str) -> bool {
-    text.chars().count() >= SHORTEST && !matches!(text, "true" | "false" | "unset")
+    text.chars().count() >= SHORTEST && !matches!(text, "true" | "false")
 }
 
 impl fmt::Debug for SecretMask {

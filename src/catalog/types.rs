@@ -355,6 +355,7 @@ fn small_attribute(name: &str, role: Role) -> AttributeModel {
         values: Vec::new(),
         array: None,
         default: None,
+        default_word: None,
         puppet_default: None,
         required: false,
         sensitive: false,

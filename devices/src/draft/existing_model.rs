@@ -54,7 +54,7 @@ impl TypeOutline {
         self.missing = missing.map(ToString::to_string).collect();
         for (_, draft) in &mut self.lines {
             let attribute = &model.attributes[draft.name.as_str()];
-            draft.has_unset = attribute.canonicalize_element(&"unset".into()).is_some();
+            draft.default_word.clone_from(&attribute.default_word);
         }
         Ok(())
     }

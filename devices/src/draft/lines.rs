@@ -3,6 +3,10 @@
 use crate::driver::quoting::Quoting;
 use crate::map::IndexMap;
 use crate::read::indent::Node;
+use crate::value::Name;
+
+/// The word for the default of the device in drafted models.
+pub(super) const DEFAULT_WORD: &str = "unset";
 
 /// An attribute that was found in lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,8 +17,8 @@ pub(super) struct AttributeDraft {
     pub(super) values: Vec<String>,
     /// An instance has several such lines.
     pub(super) many: bool,
-    /// `unset` is a value.
-    pub(super) has_unset: bool,
+    /// The word for the value without a line, if it is one of the values.
+    pub(super) default_word: Option<Name>,
 }
 
 /// How lines have the value of an attribute.
@@ -156,7 +160,7 @@ fn attribute(words: &[&str], negate: &str) -> Option<(String, AttributeDraft)> {
             value => vec![value.join(" ")],
         },
         many: false,
-        has_unset: true,
+        default_word: Some(DEFAULT_WORD.into()),
     };
     Some((literal.join(" "), draft))
 }
@@ -176,7 +180,7 @@ pub(super) fn options(lines: &[Vec<&str>]) -> (String, Vec<AttributeDraft>) {
         form: LineForm::Word,
         values: firsts.map(|line| line[0].to_owned()).collect(),
         many: false,
-        has_unset: false,
+        default_word: None,
     });
     for line in lines {
         let mut words = line
@@ -196,7 +200,7 @@ pub(super) fn options(lines: &[Vec<&str>]) -> (String, Vec<AttributeDraft>) {
                     form: LineForm::Flag,
                     values: Vec::new(),
                     many: false,
-                    has_unset: true,
+                    default_word: Some(DEFAULT_WORD.into()),
                 });
             if let Some(value) = value {
                 draft.form = LineForm::Word;

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::lines::{AttributeDraft, LineForm, attributes, ends_block, header, is_value, options};
+use super::lines::{
+    AttributeDraft, DEFAULT_WORD, LineForm, attributes, ends_block, header, is_value, options,
+};
 use super::toml_text::{block, quoted};
 use super::{Draft, DraftError};
 use crate::definitions::DefinitionFile;
@@ -371,14 +373,22 @@ fn model(name: &str, outline: &TypeOutline) -> String {
             .collect();
         let _ = writeln!(out, "title          = {}", quoted(&title.join(" ")));
     }
+    let own = outline.lines.iter().map(|(_, draft)| draft);
+    let drafts = || own.clone().chain(&outline.inner);
+    let has_word = |draft: &AttributeDraft| {
+        let has_value = !matches!(draft.form, LineForm::Flag | LineForm::Negative);
+        has_value && draft.default_word.is_some()
+    };
+    if drafts().any(has_word) {
+        let _ = writeln!(out, "default_word   = {}", quoted(DEFAULT_WORD));
+    }
     for name in &outline.namevars {
         let _ = write!(
             out,
             "\n[attr.{name}]\nrole   = \"namevar\"\ndoc    = \"CHECK\"\nvalues = [{{ name = \"word\", pattern = '\\S+' }}]\n"
         );
     }
-    let own = outline.lines.iter().map(|(_, draft)| draft);
-    for draft in own.chain(&outline.inner) {
+    for draft in drafts() {
         let _ = write!(out, "\n[attr.{}]\n", draft.name);
         if draft.many {
             out.push_str("array  = \"set\"\n");
@@ -392,17 +402,20 @@ fn model(name: &str, outline: &TypeOutline) -> String {
 }
 
 /// The values of an attribute: booleans, numbers, or texts.
-fn values(draft: &AttributeDraft) -> &'static str {
+fn values(draft: &AttributeDraft) -> String {
     let is_number = |text: &String| text.parse::<i64>().is_ok();
-    match draft.form {
-        LineForm::Flag | LineForm::Negative => "[true, false]",
-        LineForm::Rest | LineForm::Quoted => "[\"unset\", { name = \"text\", pattern = '.+' }]",
-        LineForm::Word if draft.values.iter().all(is_number) => {
-            "[\"unset\", { name = \"number\", integer = [0, 4294967295] }]    # CHECK: limits"
-        }
-        LineForm::Word if !draft.has_unset => "[{ name = \"word\", pattern = '\\S+' }]",
-        LineForm::Word => "[\"unset\", { name = \"word\", pattern = '\\S+' }]",
-    }
+    let (kind, note) = match draft.form {
+        LineForm::Flag | LineForm::Negative => return "[true, false]".to_owned(),
+        LineForm::Rest | LineForm::Quoted => ("{ name = \"text\", pattern = '.+' }", ""),
+        LineForm::Word if draft.values.iter().all(is_number) => (
+            "{ name = \"number\", integer = [0, 4294967295] }",
+            "    # CHECK: limits",
+        ),
+        LineForm::Word => ("{ name = \"word\", pattern = '\\S+' }", ""),
+    };
+    let word = draft.default_word.as_deref();
+    let word = word.map(|word| format!("{}, ", quoted(word)));
+    format!("[{}{kind}]{note}", word.unwrap_or_default())
 }
 
 fn implementation(platform: &Platform, name: &str, outline: &TypeOutline) -> String {
@@ -440,11 +453,14 @@ fn implementation(platform: &Platform, name: &str, outline: &TypeOutline) -> Str
                 if draft.many {
                     out.push_str("many = true\n");
                 }
-                out.push_str(if draft.has_unset {
-                    "absent = \"unset\"    # CHECK: the value without a line\n"
-                } else {
-                    "# absent = CHECK: the value without a line\n"
-                });
+                let _ = match &draft.default_word {
+                    Some(word) => writeln!(
+                        out,
+                        "absent = {}    # CHECK: the value without a line",
+                        quoted(word)
+                    ),
+                    None => writeln!(out, "# absent = CHECK: the value without a line"),
+                };
             }
         }
     }

@@ -118,6 +118,10 @@ impl Vocabulary for CliType {
         if self.write_only(attribute).is_some() {
             return Some(text.into());
         }
+        // A text of the device that the catalog takes for something else.
+        if self.is_default_word(attribute, text) {
+            return None;
+        }
         let codec = self.codecs.get(attribute);
         let value = match codec {
             Some(codec) => codec.read(text)?,
@@ -141,10 +145,11 @@ impl Vocabulary for CliType {
     }
 
     fn write(&self, attribute: &str, value: &Value) -> Option<String> {
-        match self.codecs.get(attribute) {
+        let text = match self.codecs.get(attribute) {
             Some(codec) => codec.write(value),
             None => value.scalar_text(),
-        }
+        };
+        text.filter(|text| !self.is_default_word(attribute, text))
     }
 
     fn is_secret(&self, attribute: &str) -> bool {
@@ -165,6 +170,25 @@ impl Vocabulary for CliType {
 }
 
 impl CliType {
+    /// Whether a value stands for the default of the device, so that it has no line.
+    fn is_unset(&self, attribute: &str, value: &Value) -> bool {
+        self.model.is_unset(attribute, value)
+    }
+
+    /// Whether a line has words for a value: it is no default, and not what the device has without a
+    /// line.
+    fn is_printed(&self, attribute: &str, value: &Value) -> bool {
+        let rule = self.attributes.get(attribute);
+        let absent = rule.and_then(|rule| rule.absent.as_ref());
+        !self.is_unset(attribute, value) && absent != Some(value.unwrap_sensitive())
+    }
+
+    /// Whether a text is the catalog's word for the default of the device. No line has it.
+    fn is_default_word(&self, attribute: &str, text: &str) -> bool {
+        let model = self.model.attributes.get(attribute);
+        model.is_some_and(|model| model.default_word.as_deref() == Some(text))
+    }
+
     /// What the device shows of an attribute that cannot be read.
     fn write_only(&self, attribute: &str) -> Option<WriteOnly> {
         self.attributes.get(attribute)?.write_only
@@ -312,17 +336,5 @@ impl CliType {
             .filter_map(|name| attributes.get(name)?.scalar_text())
             .collect();
         names.join(" ")
-    }
-}
-
-/// Whether a value means "not set": the word `unset`, alone or as the only element.
-fn is_unset(value: &Value) -> bool {
-    match value.unwrap_sensitive() {
-        Value::List(items) => match items.as_slice() {
-            [] => true,
-            [one] => one.as_str() == Some("unset"),
-            _ => false,
-        },
-        one => one.as_str() == Some("unset"),
     }
 }

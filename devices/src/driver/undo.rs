@@ -244,12 +244,9 @@ impl Driver {
     ) -> Option<Value> {
         let model = &names.model;
         let name = &attribute.name;
-        let candidates = [
-            Value::from("unset"),
-            Value::Bool(false),
-            Value::List(Vec::new()),
-        ];
-        candidates.into_iter().find_map(|value| {
+        let word = attribute.default_word.as_deref().map(Value::from);
+        let others = [Value::Bool(false), Value::List(Vec::new())];
+        word.into_iter().chain(others).find_map(|value| {
             let value = model.canonicalize(name, &value).ok()?;
             // A text such as a name is no word of the type.
             if let Some(ValueSpec::Pattern { .. }) = attribute.kind_of(&value) {
@@ -296,7 +293,7 @@ impl Driver {
                 let unset = desired
                     .attributes
                     .get(&attribute)
-                    .filter(|value| is_unset(value));
+                    .filter(|value| has_no_value(&desired.model, &attribute, value));
                 if unset.is_none() {
                     return undo.not_restored.push(reason);
                 }
@@ -326,7 +323,7 @@ impl Driver {
         let differs = self.differs(desired, current, &NoSecretHistory);
         let model = Arc::clone(&desired.model);
         let is_name = |name: &str| model.namevars().any(|namevar| namevar == name);
-        // A word of the type, such as `unset`, is no secret.
+        // A word of the type is no secret.
         for attribute in model.attributes.values() {
             let is_word =
                 |value: &Value| matches!(attribute.kind_of(value), Some(ValueSpec::Literal(_)));
@@ -380,12 +377,8 @@ impl Driver {
 }
 
 /// Whether an attribute with this value is not set.
-fn is_unset(value: &Value) -> bool {
-    match value {
-        Value::Bool(truth) => !truth,
-        Value::List(items) => items.is_empty(),
-        value => value.as_str() == Some("unset"),
-    }
+fn has_no_value(model: &TypeModel, attribute: &str, value: &Value) -> bool {
+    *value == Value::Bool(false) || model.is_unset(attribute, value)
 }
 
 /// The reference to an instance that no resource of the run is about.

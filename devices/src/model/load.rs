@@ -17,7 +17,7 @@ use self::access::read_access;
 use self::attribute::{ensure, read_attribute};
 use self::relation::read_relation;
 use self::rule::read_rule;
-use self::rule_keys::{read_attribute_names, read_shutdown};
+use self::rule_keys::{read_attribute_names, read_default_word, read_shutdown};
 use self::value_spec::complete_pattern;
 use super::reference::UnstatedReference;
 use super::{AttributeModel, AutoKind, Refresh, Role, RunsOn, Style, TitlePattern, TypeModel};
@@ -167,6 +167,7 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
             attributes.insert(attribute.name.clone(), attribute);
         }
     }
+    let default_word = read_default_word(root, &mut attributes);
     let namevars: Vec<&str> = attributes
         .values()
         .filter(|attribute| attribute.role == Role::Namevar)
@@ -246,6 +247,7 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         owns_address,
         shares_address,
         access,
+        default_word,
         shutdown,
         site_unique,
     })

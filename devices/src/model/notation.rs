@@ -292,6 +292,7 @@ mod tests {
             values: notation.values.clone(),
             array: notation.array,
             default: None,
+            default_word: None,
             puppet_default: None,
             required: false,
             sensitive: false,

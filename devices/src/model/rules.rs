@@ -12,8 +12,65 @@ impl TypeModel {
         self.rules
             .iter()
             .filter(|rule| self.applies(rule, attributes))
-            .filter_map(|rule| broken(rule, attributes))
+            .filter_map(|rule| self.broken(rule, attributes))
             .collect()
+    }
+
+    fn broken(&self, rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
+        let supplied: Vec<&str> = rule
+            .attributes
+            .iter()
+            .map(String::as_str)
+            .filter(|name| is_supplied(attributes, name))
+            .collect();
+        // The word for the default is no conflict: it says that there is no setting.
+        let set: Vec<&str> = supplied
+            .iter()
+            .copied()
+            .filter(|name| !self.is_unset(name, &attributes[*name]))
+            .collect();
+        let all = rule.attributes.join(", ");
+        let missing = || {
+            let missing: Vec<&str> = rule
+                .attributes
+                .iter()
+                .map(String::as_str)
+                .filter(|name| !supplied.contains(name))
+                .collect();
+            missing.join(", ")
+        };
+        let first = rule.attributes.first().map_or("", String::as_str);
+        let (attribute, message) = match rule.kind {
+            RuleKind::Together
+                if !supplied.is_empty() && supplied.len() < rule.attributes.len() =>
+            {
+                (supplied[0], format!("also requires {}", missing()))
+            }
+            RuleKind::Exclusive if set.len() > 1 => {
+                (set[1], format!("cannot be combined with {}", set[0]))
+            }
+            RuleKind::Needs
+                if set.first() == Some(&first) && supplied.len() < rule.attributes.len() =>
+            {
+                (first, format!("needs {}", missing()))
+            }
+            RuleKind::OneOf if supplied.is_empty() => (first, format!("one of {all} is required")),
+            RuleKind::OneOf if supplied.len() > 1 => (
+                supplied[1],
+                format!("cannot be combined with {}", supplied[0]),
+            ),
+            RuleKind::AnyOf if supplied.is_empty() => {
+                (first, format!("at least one of {all} is required"))
+            }
+            RuleKind::Forbidden if !supplied.is_empty() => (supplied[0], misplaced(rule)),
+            _ => return None,
+        };
+        let error = ValueError::new(attribute, message).of(ValueErrorKind::Rule);
+        Some(if rule.doc.is_empty() {
+            error
+        } else {
+            error.help(rule.doc.clone())
+        })
     }
 
     fn applies(&self, rule: &Rule, attributes: &Attributes) -> bool {
@@ -41,61 +98,6 @@ fn is_supplied(attributes: &Attributes, name: &str) -> bool {
         Value::Undef | Value::Bool(false) => false,
         Value::List(items) => !items.is_empty(),
         _ => true,
-    })
-}
-
-fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
-    let supplied: Vec<&str> = rule
-        .attributes
-        .iter()
-        .map(String::as_str)
-        .filter(|name| is_supplied(attributes, name))
-        .collect();
-    // `unset` beside another attribute is no conflict: it says that there is no setting.
-    let set: Vec<&str> = supplied
-        .iter()
-        .copied()
-        .filter(|name| attributes[*name].unwrap_sensitive().as_str() != Some("unset"))
-        .collect();
-    let all = rule.attributes.join(", ");
-    let missing = || {
-        let missing: Vec<&str> = rule
-            .attributes
-            .iter()
-            .map(String::as_str)
-            .filter(|name| !supplied.contains(name))
-            .collect();
-        missing.join(", ")
-    };
-    let first = rule.attributes.first().map_or("", String::as_str);
-    let (attribute, message) = match rule.kind {
-        RuleKind::Together if !supplied.is_empty() && supplied.len() < rule.attributes.len() => {
-            (supplied[0], format!("also requires {}", missing()))
-        }
-        RuleKind::Exclusive if set.len() > 1 => {
-            (set[1], format!("cannot be combined with {}", set[0]))
-        }
-        RuleKind::Needs
-            if set.first() == Some(&first) && supplied.len() < rule.attributes.len() =>
-        {
-            (first, format!("needs {}", missing()))
-        }
-        RuleKind::OneOf if supplied.is_empty() => (first, format!("one of {all} is required")),
-        RuleKind::OneOf if supplied.len() > 1 => (
-            supplied[1],
-            format!("cannot be combined with {}", supplied[0]),
-        ),
-        RuleKind::AnyOf if supplied.is_empty() => {
-            (first, format!("at least one of {all} is required"))
-        }
-        RuleKind::Forbidden if !supplied.is_empty() => (supplied[0], misplaced(rule)),
-        _ => return None,
-    };
-    let error = ValueError::new(attribute, message).of(ValueErrorKind::Rule);
-    Some(if rule.doc.is_empty() {
-        error
-    } else {
-        error.help(rule.doc.clone())
     })
 }
 

@@ -84,11 +84,7 @@ impl SecretPosition {
             let is_number = may_be_number && is_small_number(secret.as_str());
             // `md5` of `authentication md5 key-string`, beside `authentication {secret}`.
             let is_keyword = captures.name(REST).is_some() && is_keyword(secret.as_str());
-            if secret.as_str() != "unset"
-                && !is_number
-                && !is_keyword
-                && !found.iter().any(is_found)
-            {
+            if !is_number && !is_keyword && !found.iter().any(is_found) {
                 found.push(range);
             }
         }

@@ -241,8 +241,12 @@ fn example(registry: &Registry, model: &TypeModel) -> Option<(String, Attributes
     let platforms = registry.platforms();
     let drivers = platforms.filter_map(|platform| platform.type_driver(&model.name));
     let desired = drivers.flat_map(|driver| driver.applied_resources());
-    let is_set = |value: &&Value| !matches!(value.as_str(), Some("unset" | "none" | "default"));
-    let set = |attributes: &Attributes| attributes.values().filter(is_set).count();
+    let set = |attributes: &Attributes| {
+        let values = attributes.iter();
+        values
+            .filter(|(name, value)| !model.is_unset(name, value))
+            .count()
+    };
     // Longer ones test what nobody configures at once.
     let rank = |attributes: &&Attributes| match set(attributes) {
         count @ 0..=LONGEST_EXAMPLE => (count, usize::MAX - attributes.len()),

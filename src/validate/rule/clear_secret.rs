@@ -36,9 +36,9 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     for (index, resource, typed) in context.typed() {
         for attribute in typed.model.attributes.values().filter(|attr| attr.sensitive) {
             let supplied = resource.parameters.get(&attribute.name);
-            // `unset` removes the secret.
+            // The word for the default removes the secret.
             let is_clear = |value: &Value| {
-                !matches!(value, Value::Sensitive(_) | Value::Undef) && value.as_str() != Some("unset")
+                !matches!(value, Value::Sensitive(_) | Value::Undef) && !attribute.is_unset(value)
             };
             if supplied.is_some_and(is_clear) {
                 findings.push(

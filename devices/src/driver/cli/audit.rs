@@ -8,12 +8,12 @@
 
 use std::ops::Range;
 
+use super::CliType;
 use super::block_path::BlockPath;
 use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind, NoForm};
 use super::template::{
     Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number, value_parts,
 };
-use super::{CliType, is_unset};
 use crate::diagnostic::Diagnostic;
 use crate::model::{AttributeModel, Role, ValueSpec};
 use crate::read::indent::Node;
@@ -69,11 +69,11 @@ impl CliType {
                     || rule.set.contains_key(name.as_ref())
                     || rule.unsupported_values.contains_key(name.as_ref())
                     || ((rule.many || matches!(rule.no, NoForm::Text(_)))
-                        && literal.as_ref().is_some_and(is_unset))
+                        && literal.as_ref().is_some_and(|value| model.is_unset(value)))
                     || (!rule.lines.is_empty()
                         && (rule.has_own_hole()
                             || matches!(literal, Some(Value::Bool(_)))
-                            || literal.as_ref().is_some_and(is_unset)
+                            || literal.as_ref().is_some_and(|value| model.is_unset(value))
                             || rule.absent.is_some()));
                 if !has_command {
                     let message = format!(
@@ -442,7 +442,7 @@ impl CliType {
         for spec in &model.values {
             match spec {
                 ValueSpec::Literal(Value::Bool(false)) => {}
-                ValueSpec::Literal(value) if is_unset(value) => {}
+                ValueSpec::Literal(value) if model.is_unset(value) => {}
                 ValueSpec::Literal(value) => examples.push(value.clone()),
                 ValueSpec::Integer { low, high, .. } => {
                     let low = (*low).max(1).min(*high);

@@ -1,9 +1,9 @@
 //! Differences between desired and current state.
 
+use super::CliType;
 use super::found::FoundInstance;
 use super::rules::{CliAttributeRule, CliLocation, Fallback, WriteOnly};
 use super::template::LineTemplate;
-use super::{CliType, is_unset};
 use crate::change::{Desired, Instance};
 use crate::driver::codec::{Codec, decode_type7};
 use crate::driver::secret_history::SecretHistory;
@@ -60,8 +60,11 @@ impl CliType {
                     is_lost || last != Some(true)
                 }
                 (Some(current), _) => !self.same((&model.name, value), rule, desired, current),
-                (None, Some(rule)) => rule.must_be_sent(value, line),
-                (None, None) => !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false),
+                (None, Some(rule)) => self.must_be_sent(rule, value, line),
+                (None, None) => {
+                    !self.is_unset(&model.name, value)
+                        && *value.unwrap_sensitive() != Value::Bool(false)
+                }
             };
             if differs && model.role != Role::ReadOnly {
                 names.push(model.name.clone());
@@ -123,7 +126,8 @@ impl CliType {
             return false;
         };
         let now = current.and_then(|current| current.attributes.get(members));
-        desired.attributes.get(members).or(now).is_none_or(is_unset)
+        let members_after = desired.attributes.get(members).or(now);
+        members_after.is_none_or(|value| self.is_unset(members, value))
     }
 
     /// Whether the device has the value of an attribute or an equivalent one.
@@ -135,14 +139,15 @@ impl CliType {
         current: &Instance,
     ) -> bool {
         let actual = current.attributes.get(name);
+        let is_unset = self.is_unset(name, value);
         if let Some(actual) = actual {
             if equal_without_secrets(value, actual) {
                 return true;
             }
-        } else if is_unset(value) || *value.unwrap_sensitive() == Value::Bool(false) {
+        } else if is_unset || *value.unwrap_sensitive() == Value::Bool(false) {
             return true;
         }
-        if is_unset(value) && actual.is_some_and(is_unset) {
+        if is_unset && actual.is_some_and(|actual| self.is_unset(name, actual)) {
             return true;
         }
         if let Some(CliLocation::Opaque { .. }) = rule.map(|rule| &rule.location) {
@@ -158,19 +163,26 @@ impl CliType {
                 rule.and_then(|rule| rule.fallback.as_ref()),
                 Some(Fallback::Cell { .. })
             );
-            if in_table && (is_unset(value) || value == default) {
+            if in_table && (is_unset || value == default) {
                 return true;
             }
-            if is_unset(value) {
+            if is_unset {
                 return actual == Some(default);
             }
         }
+        // The default of the device is what it has without a line.
+        let by_itself = rule.and_then(|rule| rule.absent.as_ref());
+        if is_unset && actual.map(Value::unwrap_sensitive) == by_itself {
+            return true;
+        }
         // A list of several elements is more than its first element, after which it would be named.
         let has_name = value.as_list().is_none_or(|items| items.len() == 1);
-        let alike = rule.and_then(|rule| match is_unset(value) {
-            true => rule.equivalents.get("unset"),
-            false if has_name => self.named(&rule.equivalents, name, value),
-            false => None,
+        let model = self.model.attributes.get(name);
+        let word = model.and_then(|model| model.default_word.as_deref());
+        let alike = rule.and_then(|rule| match word.filter(|_| is_unset) {
+            Some(word) => rule.equivalents.get(word),
+            None if has_name => self.named(&rule.equivalents, name, value),
+            None => None,
         });
         if alike.is_some_and(|others| others.iter().any(|other| other.is(actual))) {
             return true;
@@ -198,32 +210,36 @@ impl CliType {
     }
 }
 
-impl CliAttributeRule {
-    /// Like [`CliType::is_managed`], for a value with this line.
-    pub(super) fn is_managed(&self, line: Option<&Option<LineTemplate>>) -> bool {
-        let is_set = !matches!(self.location, CliLocation::NumberOf(_));
-        self.is_applied() && is_set && !matches!(line, Some(None))
-    }
-
+impl CliType {
     /// Whether a value with this line must be sent to a new instance. The default of a new instance
     /// is sent only if it has a line.
-    pub(super) fn must_be_sent(&self, value: &Value, line: Option<&Option<LineTemplate>>) -> bool {
-        if self.is_always_printed && self.absent.as_ref() == Some(value) {
+    pub(super) fn must_be_sent(
+        &self,
+        rule: &CliAttributeRule,
+        value: &Value,
+        line: Option<&Option<LineTemplate>>,
+    ) -> bool {
+        if rule.is_always_printed && rule.absent.as_ref() == Some(value) {
             return false;
         }
         // A new instance is the last one.
-        if let CliLocation::Order(_) = self.location {
+        if let CliLocation::Order(_) = rule.location {
             return true;
         }
         if let Some(line) = line {
             return line.is_some();
         }
-        let by_itself = match &self.absent {
-            Some(absent) => absent == value || is_unset(value),
-            None => is_unset(value),
-        };
-        let in_instance = matches!(self.location, CliLocation::Instance);
+        let by_itself = self.is_unset(&rule.name, value) || rule.absent.as_ref() == Some(value);
+        let in_instance = matches!(rule.location, CliLocation::Instance);
         !(by_itself || in_instance && *value == Value::Bool(false))
+    }
+}
+
+impl CliAttributeRule {
+    /// Like [`CliType::is_managed`], for a value with this line.
+    pub(super) fn is_managed(&self, line: Option<&Option<LineTemplate>>) -> bool {
+        let is_set = !matches!(self.location, CliLocation::NumberOf(_));
+        self.is_applied() && is_set && !matches!(line, Some(None))
     }
 }
 

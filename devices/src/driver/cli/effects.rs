@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::CliType;
 use super::block_path::BlockPath;
 use super::render::{Goal, Rendering, location_of};
 use super::rules::{CliAttributeRule, CliLocation, EquivalentValue, InstanceKind, range_set};
 use super::template::LineTemplate;
-use super::{CliType, is_unset};
 use crate::change::{ChangeKind, Desired};
 use crate::driver::effect::{Effect, EffectSlot};
 use crate::operation::Action;
@@ -98,7 +98,7 @@ impl CliType {
                     sent,
                     attribute: (*name).to_owned(),
                     is_removal: false,
-                    is_unset: has_no_line(rule, value),
+                    is_unset: !self.is_printed(name, value),
                 });
             }
         }
@@ -149,7 +149,7 @@ impl CliType {
         let is_elsewhere = matches!(rule.location, CliLocation::Elsewhere(_));
         let mut with = rule.with.iter();
         is_elsewhere
-            || has_no_line(rule, value)
+            || !self.is_printed(&rule.name, value)
             || with.all(|name| desired.attributes.contains_key(name))
     }
 
@@ -223,7 +223,10 @@ impl CliType {
         };
         let mut rendering = Rendering::for_empty_device(self, goal);
         if rendering.lines_of(rule, value).is_err() {
-            return Vec::new();
+            // The line that removes a value can have words of the device's line.
+            let is_removal = !self.is_printed(name, value);
+            let location = is_removal.then(|| (rendering.location(), Vec::new()));
+            return location.into_iter().collect();
         }
         let mut sent: Vec<(String, Vec<Text>)> = Vec::new();
         if rule.many && !matches!(rule.location, CliLocation::Elsewhere(_)) {
@@ -254,12 +257,11 @@ impl CliType {
             EquivalentValue::Value(value) => Some(value.clone()),
             EquivalentValue::Pattern(_) => None,
         });
-        let by_itself = rule.absent.iter().filter(|_| is_unset(value)).cloned();
+        let by_itself = rule
+            .absent
+            .iter()
+            .filter(|_| self.is_unset(name, value))
+            .cloned();
         values.chain(by_itself).collect()
     }
-}
-
-/// Whether the device has no line for a value.
-fn has_no_line(rule: &CliAttributeRule, value: &Value) -> bool {
-    is_unset(value) || rule.absent.as_ref() == Some(value)
 }

@@ -2,13 +2,13 @@
 
 use foldhash::HashMap;
 
+use super::CliType;
 use super::found::FoundInstance;
 use super::instances::{ContentLocation, IndexedInstance, nodes_at, nodes_of};
 use super::named_lines::inner_blocks;
 use super::rows::table_rows;
 use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{LineTemplate, Vocabulary, trailing_number};
-use super::{CliType, is_unset};
 use crate::model::Role;
 use crate::read::State;
 use crate::read::indent::Node;
@@ -190,9 +190,7 @@ impl CliType {
 
     /// Whether the header of a block has a value; none if the device does not print it.
     pub(super) fn is_in_header(&self, name: &str, value: Option<&Value>) -> bool {
-        let rule = self.attributes.get(name);
-        let absent = rule.and_then(|rule| rule.absent.as_ref());
-        value.is_some_and(|value| !is_unset(value) && absent != Some(value))
+        value.is_some_and(|value| self.is_printed(name, value))
     }
 
     /// Which syntax the global lines of `follows` show to be in use: with the desired value first,

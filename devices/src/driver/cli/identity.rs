@@ -6,10 +6,10 @@ use std::collections::hash_map::Entry;
 
 use foldhash::HashMap;
 
+use super::CliType;
 use super::found::FoundInstance;
 use super::rules::InstanceKind;
 use super::template::{LineTemplate, Vocabulary};
-use super::{CliType, is_unset};
 use crate::read::{ReadError, State};
 use crate::value::{Attributes, Value};
 
@@ -28,8 +28,11 @@ impl CliType {
         let found = self.find_all(state, Some(desired));
         let mut values: Vec<String> = found
             .iter()
-            .map(|one| set_value(&one.attributes, name).and_then(Value::scalar_text))
-            .map(|text| text.unwrap_or_else(|| "unset".to_owned()))
+            .map(|one| {
+                self.set_value(&one.attributes, name)
+                    .and_then(Value::scalar_text)
+            })
+            .map(|text| text.unwrap_or_else(|| "not set".to_owned()))
             .collect();
         values.dedup();
         if values.len() < 2 || found.iter().any(|one| self.is_selected(desired, one)) {
@@ -74,7 +77,9 @@ impl CliType {
         for (index, found) in understood {
             let mut key = self.names_as_text(&found.attributes);
             for name in &identity {
-                let value = set_value(&found.attributes, name).and_then(Value::scalar_text);
+                let value = self
+                    .set_value(&found.attributes, name)
+                    .and_then(Value::scalar_text);
                 key.push_str(&value.unwrap_or_default());
                 key.push('\0');
             }
@@ -106,12 +111,13 @@ impl CliType {
     /// Whether a line has the identity that a resource names.
     pub(super) fn is_selected(&self, desired: &Attributes, found: &FoundInstance) -> bool {
         let mut identity = self.identity();
-        identity.all(|name| set_value(desired, name) == set_value(&found.attributes, name))
+        identity
+            .all(|name| self.set_value(desired, name) == self.set_value(&found.attributes, name))
     }
-}
 
-/// The value of an attribute that is set.
-fn set_value<'a>(attributes: &'a Attributes, name: &str) -> Option<&'a Value> {
-    let value = attributes.get(name)?;
-    (!is_unset(value)).then(|| value.unwrap_sensitive())
+    /// The value of an attribute that is set.
+    fn set_value<'a>(&self, attributes: &'a Attributes, name: &str) -> Option<&'a Value> {
+        let value = attributes.get(name)?;
+        (!self.is_unset(name, value)).then(|| value.unwrap_sensitive())
+    }
 }

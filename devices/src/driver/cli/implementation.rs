@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use switchtender_outline::CommandLine;
 
+use super::CliType;
 use super::found::FoundInstance;
 use super::render::Goal;
 use super::rules::{self, CliAttributeRule, InstanceKind};
-use super::{CliType, is_unset};
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::Diagnostic;
 use crate::driver::effect::{Effect, EffectSlot};
@@ -98,7 +98,7 @@ impl ChangePlanner for CliType {
                 *value = stored;
             }
             if let Some(codec) = self.codecs.get(name.as_str())
-                && !is_unset(value)
+                && !self.is_unset(name, value)
             {
                 match self.in_canonical_words(name, codec, value) {
                     Ok(canonical) => *value = self.finished(name, canonical),

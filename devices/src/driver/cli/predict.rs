@@ -17,11 +17,11 @@ mod removal;
 mod table;
 mod tree;
 
+use super::CliType;
 use super::attribute_lines::{begins_with, without_default};
 use super::instances::Instances;
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm};
 use super::template::{Bindings, LineTemplate, Vocabulary};
-use super::{CliType, is_unset};
 use crate::driver::quoting::Quoting;
 use crate::operation::{Action, ConfigLine, Operation};
 use crate::read::State;
@@ -398,7 +398,7 @@ impl CliType {
         let by_itself = defaults.get(&rule.name).or(rule.absent.as_ref());
         let printed = value
             .as_ref()
-            .is_none_or(|value| by_itself != Some(value) && !is_unset(value));
+            .is_none_or(|value| by_itself != Some(value) && !self.is_unset(&rule.name, value));
         if printed {
             if let Some(text) = self.as_printed(&rule.lines, text) {
                 node.text = text;

@@ -1,11 +1,11 @@
 //! Problems of a resource that are found without the device.
 
+use super::CliType;
 use super::block_path::BlockPath;
 use super::line_text::{LineTextError, RefusedText};
 use super::render::Goal;
 use super::rules::{CliAttributeRule, CliLocation};
 use super::template::{LineTemplate, trailing_number};
-use super::{CliType, is_unset};
 use crate::change::{ChangeKind, Desired};
 use crate::diagnostic::Severity;
 use crate::driver::explanation::NotApplied;
@@ -50,9 +50,12 @@ impl CliType {
             error("ensure", ProblemKind::Unsupported, message);
         }
         if let Some((name, value)) = self.permanent_name(desired).filter(|_| desired.is_absent()) {
+            let word = self.model.default_word.as_deref();
+            let help = word.map(|word| format!(": declare its attributes as `{word}`"));
             let message = format!(
-                "{} belongs to the device and cannot be removed: declare its attributes as `unset`",
-                value.inspect()
+                "{} belongs to the device and cannot be removed{}",
+                value.inspect(),
+                help.unwrap_or_default()
             );
             error(name, ProblemKind::Unsupported, message);
         }
@@ -135,7 +138,7 @@ impl CliType {
         for (name, value, rule) in &attributes {
             let left_out = rule.and_then(|rule| rule.not_applied.as_ref());
             let is_missed = |left_out: &&NotApplied| {
-                !is_unset(value) && !self.is_off(name, value, left_out.severity)
+                !self.is_unset(name, value) && !self.is_off(name, value, left_out.severity)
             };
             if let Some(left_out) = left_out.filter(is_missed) {
                 let how = match left_out.severity {
@@ -190,7 +193,7 @@ impl CliType {
         let values = |name: &str| desired.attributes.get(name);
         let supplied = attributes.iter().filter_map(|(name, value, rule)| {
             let rule = rule.filter(|rule| rule.misleading.is_none())?;
-            (!self.is_default(rule, value)).then_some((name, rule))
+            self.is_printed(name, value).then_some((name, rule))
         });
         supplied.filter_map(move |(name, rule)| {
             let cause = self.effect_excluded_by(rule, &values)?;
@@ -204,11 +207,6 @@ impl CliType {
         })
     }
 
-    /// Whether the device has the value without a line.
-    fn is_default(&self, rule: &CliAttributeRule, value: &Value) -> bool {
-        is_unset(value) || rule.absent.as_ref() == Some(value.unwrap_sensitive())
-    }
-
     /// Messages about declared attributes without an effect beside the values of the device. Those without
     /// an effect beside declared values are problems.
     pub(super) fn ineffective(
@@ -220,7 +218,7 @@ impl CliType {
         let now = |name: &str| declared(name).or_else(|| current.get(name));
         let rules = self.attributes.values().filter(|rule| {
             let value = desired.attributes.get(&rule.name);
-            value.is_some_and(|value| !self.is_default(rule, value))
+            value.is_some_and(|value| self.is_printed(&rule.name, value))
         });
         let causes = rules.filter_map(|rule| {
             let cause = self.effect_excluded_by(rule, &now)?;
@@ -259,7 +257,8 @@ impl CliType {
             let value = desired.attributes.get(name)?;
             self.value_name(name, value)
         };
-        let supplied = attributes.iter().filter(|(_, value, _)| !is_unset(value));
+        let supplied = attributes.iter();
+        let supplied = supplied.filter(|(name, value, _)| !self.is_unset(name, value));
         supplied.filter_map(move |(name, _, rule)| {
             let misleading = rule.as_ref()?.misleading.as_ref()?;
             let holds = misleading.when.iter().all(|(name, values)| {
@@ -306,7 +305,7 @@ impl CliType {
             one => std::slice::from_ref(one),
         };
         for element in elements {
-            if is_unset(element) || rule.and_then(|rule| rule.absent.as_ref()) == Some(element) {
+            if !self.is_printed(name, element) {
                 continue;
             }
             let Some(text) = super::template::Vocabulary::write(self, name, element) else {
@@ -363,12 +362,12 @@ impl CliType {
             }
             if text.is_empty() {
                 let model = self.model.attributes.get(name);
-                let unset = model
-                    .is_some_and(|model| model.values.iter().any(|spec| spec.name() == "unset"));
-                let removes = if unset { "; `unset` removes it" } else { "" };
+                let word = model.and_then(|model| model.default_word.as_deref());
+                let removes = word.map(|word| format!("; `{word}` removes it"));
                 return never(format!(
-                    "{} does not accept an empty text{removes}",
-                    self.platform
+                    "{} does not accept an empty text{}",
+                    self.platform,
+                    removes.unwrap_or_default()
                 ));
             }
         }

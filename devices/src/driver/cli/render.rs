@@ -15,11 +15,11 @@ mod order;
 
 use std::borrow::Cow;
 
+use super::CliType;
 use super::block_path::BlockPath;
 use super::found::FoundInstance;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
 use super::template::{Bindings, CAPTURE_MARK, LineTemplate, value_parts};
-use super::{CliType, is_unset};
 use crate::change::{Change, ChangeKind};
 use crate::driver::codec::Codec;
 use crate::driver::implementation::RenderError;
@@ -470,10 +470,16 @@ impl<'a> Rendering<'a> {
         });
     }
 
+    /// Whether an attribute has no value after the change, or the default of the device.
+    fn is_unset_after(&self, name: &str) -> bool {
+        let value = self.merged.get(name);
+        value.is_none_or(|value| self.cli.is_unset(name, value))
+    }
+
     /// The error about an attribute in a line with others, which have no value.
     fn also_needs(&self, attribute: &str, template: &LineTemplate) -> RenderError {
         let mut names = template.required().into_iter();
-        let missing = names.find(|name| self.merged.get(name).is_none_or(is_unset));
+        let missing = names.find(|name| self.is_unset_after(name));
         let message = format!(
             "also needs `{}`, for the line `{}`",
             missing.unwrap_or(attribute),

@@ -1,8 +1,8 @@
 //! Normalizes white space that a device does not store: spaces at the ends of a value in a line,
 //! and a free text without content. They are not differences.
 
+use super::CliType;
 use super::rules::CliLocation;
-use super::{CliType, is_unset};
 use crate::value::Value;
 
 impl CliType {
@@ -18,8 +18,9 @@ impl CliType {
                     return rule.absent.clone().filter(|_| empty);
                 }
                 let trimmed = text.trim();
-                let changes =
-                    trimmed.len() != text.len() && !is_unset(value) && self.is_in_line(name);
+                let changes = trimmed.len() != text.len()
+                    && !self.is_unset(name, value)
+                    && self.is_in_line(name);
                 changes.then(|| trimmed.into())
             }
             Value::List(items) => {

@@ -27,7 +27,8 @@ pub(crate) fn canonical(
     if let Some(rule) = definition.attributes.get(name) {
         value = by_codec(definition, name, rule, &value, domain);
         value = meant_value(rule, value);
-        value = stored_value(rule, value);
+        let is_unset = model.is_unset(name, &value);
+        value = stored_value(rule, value, is_unset);
     }
     match model.canonicalize(name, &value) {
         Ok(canonical) => canonical,
@@ -110,16 +111,11 @@ fn by_codec(
     }
 }
 
-/// A value as the device stores it: some fields return trailing spaces, and an empty list means
-/// none.
-fn stored_value(rule: &RestAttributeRule, value: Value) -> Value {
+/// A value as the device stores it: some fields return trailing spaces, and the word for the default
+/// or an empty list stands for the value without the field.
+fn stored_value(rule: &RestAttributeRule, value: Value, is_unset: bool) -> Value {
     match (value, &rule.location) {
-        (Value::String(text), RestLocation::Field(_) | RestLocation::Chosen(_))
-            if !rule.write_only =>
-        {
-            text.trim_end().into()
-        }
-        (Value::List(items), location) if items.is_empty() => {
+        (value, location) if is_unset => {
             let none = match location {
                 RestLocation::Field(_) | RestLocation::Chosen(_) => location
                     .field_format()
@@ -134,7 +130,12 @@ fn stored_value(rule: &RestAttributeRule, value: Value) -> Value {
                 | RestLocation::Choice(_)
                 | RestLocation::Unsupported(_) => None,
             };
-            none.unwrap_or(Value::List(items))
+            none.unwrap_or(value)
+        }
+        (Value::String(text), RestLocation::Field(_) | RestLocation::Chosen(_))
+            if !rule.write_only =>
+        {
+            text.trim_end().into()
         }
         (other, _) => other,
     }

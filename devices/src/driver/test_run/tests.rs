@@ -3,6 +3,7 @@
 mod coverage;
 mod facts;
 mod hostile_values;
+mod meanings;
 mod not_understood;
 mod odd_values;
 mod other_spellings;

@@ -18,6 +18,7 @@ pub(crate) fn ensure(default: Option<&str>) -> AttributeModel {
             .to_vec(),
         array: None,
         default: default.map(Value::from),
+        default_word: None,
         puppet_default: None,
         required: false,
         sensitive: false,
@@ -63,6 +64,7 @@ pub(crate) fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
         },
         array: array.or(declared.and_then(|notation| notation.array)),
         default: table.get("default").and_then(|item| value_of(&item)),
+        default_word: None,
         puppet_default: table.get("puppet_default").and_then(|item| value_of(&item)),
         required: table.bool("required").unwrap_or(false),
         sensitive: table

@@ -30,6 +30,32 @@ pub(crate) fn read_attribute_names(
         .collect()
 }
 
+/// `default_word = "unset"`. Marks the attributes that have the word as a literal.
+pub(crate) fn read_default_word(
+    root: &Table<'_>,
+    attributes: &mut IndexMap<Name, AttributeModel>,
+) -> Option<Name> {
+    let item = root.get("default_word")?;
+    let word = Name::from(item.string()?);
+    let is_word = |spec: &ValueSpec| matches!(spec, ValueSpec::Literal(value) if value.as_str() == Some(&word));
+    let mut is_used = false;
+    for attribute in attributes.values_mut() {
+        if attribute.values.iter().any(is_word) {
+            attribute.default_word = Some(word.clone());
+            is_used = true;
+        }
+    }
+    if !is_used {
+        item.findings.error_with_help(
+            "default-word",
+            item.span.clone(),
+            format!("no attribute has the value `{word}`"),
+            format!("remove `default_word`, or add \"{word}\" to the `values` of an attribute"),
+        );
+    }
+    Some(word)
+}
+
 /// `shutdown = { attribute = "enable", when = false }`.
 pub(crate) fn read_shutdown(
     item: &Item<'_>,

@@ -40,12 +40,13 @@ fn title(model: &TypeModel, instance: &Instance, equals: &mut HashMap<String, us
         let names = names.filter_map(|name| instance.attributes.get(name));
         return names.map(Value::ruby_to_s).collect::<Vec<_>>().join(" ");
     }
-    let values = model.attributes.keys();
-    let values = values.filter_map(|name| instance.attributes.get(name));
-    let values = values.filter(|value| !value.contains_secret());
-    let values = values.filter_map(|value| value.scalar_text());
+    let set = model.attributes.values().filter_map(|attribute| {
+        let value = instance.attributes.get(&attribute.name)?;
+        let is_told = !value.contains_secret() && !attribute.is_unset(value);
+        value.scalar_text().filter(|_| is_told)
+    });
     let mut title = model.name.to_string();
-    for value in values.filter(|value| value != "unset") {
+    for value in set {
         title = format!("{title} {value}");
     }
     let number = equals.entry(title.clone()).or_default();
@@ -62,8 +63,7 @@ fn without_conflicts(model: &TypeModel, attributes: &mut Attributes) -> Option<V
     loop {
         let error = model.check_rules(attributes).into_iter().next()?;
         let value = attributes.get(&error.attribute);
-        let value = value.map(Value::unwrap_sensitive);
-        if value.and_then(Value::as_str) != Some("unset") {
+        if !value.is_some_and(|value| model.is_unset(&error.attribute, value)) {
             return Some(error);
         }
         attributes.remove(&error.attribute);
@@ -154,13 +154,13 @@ impl ManifestResource {
         let is_title = namevars.len() == 1 && !has_secret_name;
         let mut left_out = Vec::new();
         for (name, value) in instance.attributes {
-            // An unset secret is not a secret.
+            // The word for the default is not a secret.
             let value = match value {
-                Value::Sensitive(inner) if inner.as_str() == Some("unset") => *inner,
+                Value::Sensitive(inner) if model.is_unset(&name, &inner) => *inner,
                 other => other,
             };
-            let unset = matches!(value, Value::Undef | Value::Absent);
-            if unset || (is_title && namevars.contains(&name.as_str())) {
+            let has_no_value = matches!(value, Value::Undef | Value::Absent);
+            if has_no_value || (is_title && namevars.contains(&name.as_str())) {
                 continue;
             }
             if value.contains_secret() && !show_secrets {

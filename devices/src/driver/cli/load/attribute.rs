@@ -7,7 +7,6 @@ use super::attribute_keys::{AttributeKeys, ElseKeys, ElsePlace, Position};
 use super::toml::{SetLine, Unsupported, codec};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::{At, Named, Table};
-use crate::driver::cli::is_unset;
 use crate::driver::cli::order::MoveRule;
 use crate::driver::cli::rules::{
     Cell, CliAttributeRule, CliLocation, Fallback, Misleading, NoForm,
@@ -359,7 +358,7 @@ fn canonical(
 ) -> Option<Value> {
     let canonical = model.canonicalize(value).map_err(|error| error.message);
     let canonical = canonical.and_then(|value| match codec {
-        Some(codec) if !is_unset(&value) => codec
+        Some(codec) if !model.is_unset(&value) => codec
             .canonicalize(&value)
             .map_err(|error| error.to_string()),
         _ => Ok(value),

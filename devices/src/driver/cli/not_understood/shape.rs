@@ -75,7 +75,9 @@ impl CliType {
                 let is_number = |spec: &ValueSpec| matches!(spec, ValueSpec::Integer { .. });
                 let mut specs = attribute.values.iter();
                 specs.clone().any(is_number)
-                    && specs.all(|spec| is_number(spec) || spec.name() == "unset")
+                    && specs.all(|spec| {
+                        is_number(spec) || attribute.default_word.as_deref() == Some(&*spec.name())
+                    })
             });
         let words = head.split_whitespace().count();
         let word = text.split_whitespace().nth(words);

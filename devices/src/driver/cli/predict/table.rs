@@ -3,10 +3,10 @@
 use foldhash::HashSet;
 
 use super::read;
+use crate::driver::cli::CliType;
 use crate::driver::cli::attribute_lines::begins_with;
 use crate::driver::cli::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm};
 use crate::driver::cli::template::{Bindings, LineTemplate};
-use crate::driver::cli::{CliType, is_unset};
 use crate::model::Role;
 use crate::operation::ConfigLine;
 use crate::read::State;
@@ -164,7 +164,7 @@ impl CliType {
         } = change;
         let elements = |value: Option<&Value>| match value.map(Value::unwrap_sensitive) {
             None => Vec::new(),
-            Some(value) if is_unset(value) => Vec::new(),
+            Some(value) if !self.is_printed(&rule.name, value) => Vec::new(),
             Some(Value::List(items)) => items.clone(),
             Some(one) => vec![one.clone()],
         };
@@ -236,8 +236,11 @@ impl CliType {
         let mut lines = Vec::new();
         for found in self.find_all(state, None) {
             let attributes = &found.attributes;
-            let is_set = |value: &&Value| !is_unset(value) && **value != Value::Bool(false);
-            let values = |name: &str| attributes.get(name).filter(is_set);
+            let values = |name: &str| {
+                let value = attributes.get(name)?;
+                let is_set = !self.is_unset(name, value) && *value != Value::Bool(false);
+                is_set.then_some(value)
+            };
             let created = self.instance.create.iter();
             let created = created.map(|line| line.write(&values, self));
             let Some(created) = created.collect::<Option<Vec<_>>>() else {

@@ -2,7 +2,6 @@
 
 use super::Rendering;
 use super::number_set::SetLines;
-use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::{CliAttributeRule, CliLocation, range_set};
 use crate::driver::cli::template::{CAPTURE_MARK, LineTemplate};
 use crate::driver::implementation::RenderError;
@@ -22,7 +21,7 @@ impl Rendering<'_> {
             return Ok(());
         };
         let line = self.cli.set_line(rule, value);
-        let is_due = self.found.is_some() || rule.must_be_sent(value, line);
+        let is_due = self.found.is_some() || self.cli.must_be_sent(rule, value, line);
         if rule.is_managed(line) && is_due {
             self.set(rule, value, line)?;
         }
@@ -82,15 +81,12 @@ impl Rendering<'_> {
         }
         let own = self.found.and_then(|found| found.defaults.get(&rule.name));
         let by_itself = own.or(rule.absent.as_ref());
-        let is_removed = is_unset(value)
-            || (by_itself == Some(value) && !rule.prints_only_no())
-            || *value == Value::Bool(false);
+        let is_default = cli.is_unset(&rule.name, value) || by_itself == Some(value);
+        let is_removed = is_default && !rule.prints_only_no() || *value == Value::Bool(false);
         if is_removed {
-            let text = match self.rest_of_line(rule) {
-                Some(rest) => rest,
-                None => self.no_form(rule, None)?,
-            };
-            self.push_rule(rule, text);
+            if let Some(text) = self.removal(rule)? {
+                self.push_rule(rule, text);
+            }
             return Ok(());
         }
         if rule.replace_first && self.has_current_value(rule) {
@@ -121,6 +117,18 @@ impl Rendering<'_> {
         }
     }
 
+    /// The line that removes the value. It may have words of the device's line, which are not known
+    /// if the device was not read.
+    fn removal(&self, rule: &CliAttributeRule) -> Result<Option<Text>, RenderError> {
+        if let Some(rest) = self.rest_of_line(rule) {
+            return Ok(Some(rest));
+        }
+        match self.no_form(rule, None) {
+            Err(_) if self.is_unread => Ok(None),
+            removal => removal.map(Some),
+        }
+    }
+
     /// The line of an attribute without its value, if the device's line has words without an attribute.
     fn rest_of_line(&self, rule: &CliAttributeRule) -> Option<Text> {
         let found = self.found?;
@@ -145,7 +153,7 @@ impl Rendering<'_> {
     /// One line per element: additions, then removals, or the other way round.
     fn many(&mut self, rule: &CliAttributeRule, value: &Value) -> Result<(), RenderError> {
         let elements = |value: Option<&Value>| match value.map(Value::unwrap_sensitive) {
-            Some(value) if is_unset(value) => Vec::new(),
+            Some(value) if !self.cli.is_printed(&rule.name, value) => Vec::new(),
             Some(Value::List(items)) => items.clone(),
             Some(one) => vec![one.clone()],
             None => Vec::new(),
@@ -246,10 +254,6 @@ impl Rendering<'_> {
     pub(super) fn group(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
         let cli = self.cli;
         let names: Vec<&Name> = [&rule.name].into_iter().chain(&rule.with).collect();
-        let absent = |name: &Name| {
-            let rule = cli.attributes.get(name)?;
-            rule.absent.as_ref()
-        };
         let own_line = |name: &Name, value: &Value| {
             let rule = cli.attributes.get(name)?;
             cli.named(&rule.set, name, value)?.as_ref()
@@ -261,15 +265,15 @@ impl Rendering<'_> {
         let present: IndexMap<&Name, &Value> = names
             .iter()
             .filter_map(|name| Some((*name, self.merged.get(name)?)))
-            .filter(|(name, value)| !is_unset(value) && absent(name) != Some(value))
+            .filter(|(name, value)| cli.is_printed(name, value))
             .filter(|(name, value)| own_line(name, value).is_none())
             .collect();
         let text = if let Some(text) = instead {
             text
         } else if present.is_empty() {
-            match self.rest_of_line(rule) {
-                Some(rest) => rest,
-                None => self.no_form(rule, None)?,
+            match self.removal(rule)? {
+                Some(text) => text,
+                None => return Ok(()),
             }
         } else {
             let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
@@ -291,7 +295,7 @@ impl Rendering<'_> {
                 (None, _) if self.is_unread => return Ok(()),
                 // Without the value that the line is about, the others go with it.
                 (None, other)
-                    if self.merged.get(&rule.name).is_none_or(is_unset)
+                    if self.is_unset_after(&rule.name)
                         && (other.is_none() || self.goal.desired.contains_key(&rule.name)) =>
                 {
                     self.no_form(rule, None)?
@@ -366,7 +370,7 @@ impl Rendering<'_> {
         delimiters: &[char],
         value: &Value,
     ) -> Result<(), RenderError> {
-        if is_unset(value) {
+        if self.cli.is_unset(&rule.name, value) {
             self.push_rule(rule, self.cli.negation.negative(Text::plain(words)));
             return Ok(());
         }
@@ -425,7 +429,7 @@ impl Rendering<'_> {
     /// Whether the device has a value that a line sets.
     fn has_current_value(&self, rule: &CliAttributeRule) -> bool {
         let cell = || self.found?.attributes.get(&rule.name);
-        let is_set = |value: &Value| !is_unset(value) && rule.absent.as_ref() != Some(value);
+        let is_set = |value: &Value| self.cli.is_printed(&rule.name, value);
         if rule.is_cell() {
             cell().is_some_and(is_set)
         } else {

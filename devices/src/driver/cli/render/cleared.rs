@@ -5,9 +5,9 @@
 
 use super::{Goal, Rendering};
 use crate::change::ChangeKind;
+use crate::driver::cli::CliType;
 use crate::driver::cli::found::FoundInstance;
 use crate::driver::cli::rules::CliAttributeRule;
-use crate::driver::cli::{CliType, is_unset};
 use crate::value::Attributes;
 
 impl CliType {
@@ -27,8 +27,10 @@ impl CliType {
             let rule = self.attributes.get(*name).filter(|rule| rule.is_applied());
             for other in rule.iter().flat_map(|rule| &rule.clears) {
                 let rule = self.attributes.get(other.as_str());
-                let Some(rule) = rule.filter(|_| merged.get(other).is_some_and(|v| !is_unset(v)))
-                else {
+                let has_value = merged
+                    .get(other)
+                    .is_some_and(|value| !self.is_unset(other, value));
+                let Some(rule) = rule.filter(|_| has_value) else {
                     continue;
                 };
                 cleared.push((rule.name.as_str(), *name));
@@ -47,7 +49,8 @@ impl<'a> Rendering<'a> {
     pub(super) fn is_removed_by_other(&self, rule: &CliAttributeRule) -> bool {
         let mut changed = self.goal.names.iter();
         self.found.is_some()
-            && self.merged.get(&rule.name).is_some_and(is_unset)
+            && self.merged.contains_key(&rule.name)
+            && self.is_unset_after(&rule.name)
             && changed.any(|name| {
                 let rule_of_changed = self.cli.attributes.get(*name);
                 rule_of_changed.is_some_and(|other| other.clears.contains(&rule.name))

@@ -2,7 +2,6 @@
 
 use super::Rendering;
 use crate::driver::cli::found::FoundInstance;
-use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::{CliAttributeRule, InstanceKind};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::implementation::RenderError;
@@ -55,7 +54,7 @@ impl Rendering<'_> {
             // Use the current values, not the desired ones.
             let value = |name: &str| {
                 let value = found.value_of(name);
-                value.filter(|value| self.is_printed(name, value))
+                value.filter(|value| self.cli.is_printed(name, value))
             };
             let text = template.write(&value, cli);
             let text = text.ok_or_else(|| self.error("ensure"))?;
@@ -84,7 +83,7 @@ impl Rendering<'_> {
         for template in &cli.instance.create {
             let value = |name: &str| {
                 let value = self.merged.get(name);
-                value.filter(|value| self.is_printed(name, value))
+                value.filter(|value| self.cli.is_printed(name, value))
             };
             let text = template.write(&value, cli);
             let text = text.ok_or_else(|| self.missing_in(template))?;
@@ -122,7 +121,8 @@ impl Rendering<'_> {
         });
         let mut values = self.merged.clone();
         values.retain(|name, value| {
-            self.is_printed(name, value) || !is_unset(value) && companions.contains(&name.as_str())
+            self.cli.is_printed(name, value)
+                || !cli.is_unset(name, value) && companions.contains(&name.as_str())
         });
         if let Some(found) = preserved {
             values.extend(found.unmanaged.clone());
@@ -150,7 +150,7 @@ impl Rendering<'_> {
                 .iter()
                 .flat_map(LineTemplate::attributes);
             let printed = |value: Option<&Value>, name| {
-                let value = value.filter(|value| self.is_printed(name, value));
+                let value = value.filter(|value| self.cli.is_printed(name, value));
                 value.map(|value| value.unwrap_sensitive().clone())
             };
             let other = identity.into_iter().any(|name| {
@@ -172,13 +172,6 @@ impl Rendering<'_> {
         Ok(())
     }
 
-    /// Whether a line has a word for the value.
-    fn is_printed(&self, name: &str, value: &Value) -> bool {
-        let rule = self.cli.attributes.get(name);
-        let absent = rule.and_then(|rule| rule.absent.as_ref());
-        !is_unset(value) && absent != Some(value)
-    }
-
     /// Removes the line of an instance before its new line is sent.
     fn remove_line(
         &mut self,
@@ -190,7 +183,7 @@ impl Rendering<'_> {
             Some(template) => {
                 let value = |name: &str| {
                     let value = found.value_of(name);
-                    value.filter(|value| self.is_printed(name, value))
+                    value.filter(|value| self.cli.is_printed(name, value))
                 };
                 let text = template.write(&value, cli);
                 let text = text.ok_or_else(|| self.error("ensure"))?;

@@ -16,6 +16,7 @@ impl Rendering<'_> {
         value: &Value,
     ) -> Result<(), RenderError> {
         let desired = value.unwrap_sensitive().as_list();
+        let desired = desired.filter(|_| self.cli.is_printed(&rule.name, value));
         let desired = desired.unwrap_or_default().to_vec();
         let lines = self
             .found

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use super::Rendering;
-use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::CliAttributeRule;
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::codec::RangeSet;
@@ -108,7 +107,7 @@ impl Rendering<'_> {
         let list = |value: Option<&Value>| {
             let text = value
                 .map(Value::unwrap_sensitive)
-                .filter(|value| !is_unset(value));
+                .filter(|value| self.cli.is_printed(&rule.name, value));
             text.and_then(Value::as_str)
                 .unwrap_or(NO_NUMBERS)
                 .to_owned()

@@ -109,13 +109,16 @@ fn predicted_instances_are_those_of_the_predicted_configuration() {
         "#;
     let model = r#"
         ensurable = true
+        default_word = "unset"
         title = "{name} {hop}"
         [attr.name]
         role = "namevar"
         [attr.hop]
         role = "namevar"
         [attr.vrf]
+        values = ["unset", { name = "text", pattern = '.+' }]
         [attr.distance]
+        values = ["unset", { name = "text", pattern = '.+' }]
         "#;
     let (registry, driver) = driver_of(model, line);
     let model = registry.model("thing").unwrap();

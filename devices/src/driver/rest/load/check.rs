@@ -6,9 +6,10 @@ use std::borrow::Cow;
 use super::choice::choice_errors;
 use super::placeholders::{placeholder_errors, unencoded};
 use crate::document::Table;
+use crate::driver::rest::codec::ValueCodec;
 use crate::driver::rest::definition::{
-    CreateTarget, OrderRule, RestAttributeRule, RestDefinition, RestInstanceRule, RestLocation,
-    UnsetRule,
+    CreateTarget, FieldRule, OrderRule, RestAttributeRule, RestDefinition, RestInstanceRule,
+    RestLocation, UnsetRule,
 };
 use crate::driver::rest::order::FIRST;
 use crate::model::{AttributeModel, Role, TypeModel, ValueSpec};
@@ -91,6 +92,11 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
                     }
                 }
                 unencoded(&upload.path).for_each(&error);
+            }
+            RestLocation::Field(field) => {
+                default_word_error(&model.attributes[name], rule, field)
+                    .into_iter()
+                    .for_each(&error);
             }
             RestLocation::Order(order) => {
                 order_errors(definition, name, order)
@@ -216,6 +222,29 @@ fn order_errors(definition: &RestDefinition, name: &str, order: &OrderRule) -> V
         errors.extend(unencoded(template));
     }
     errors
+}
+
+/// A field that would have the word for the default as its value.
+fn default_word_error(
+    model: &AttributeModel,
+    rule: &RestAttributeRule,
+    field: &FieldRule,
+) -> Option<String> {
+    let (name, word) = (&model.name, model.default_word.as_deref()?);
+    let valid = rule.narrowed.as_ref().unwrap_or(model);
+    let is_valid = valid.values.iter().any(|spec| spec.name() == word);
+    let is_empty_list = model.array.is_some() && !field.codec.is_some_and(ValueCodec::is_text);
+    let is_written = match &field.absent {
+        Some(absent) => !model.is_unset(absent) || field.unset.is_some() || is_empty_list,
+        None => false,
+    };
+    let is_mapped = field.map.iter().any(|(text, _)| text == word);
+    let is_sent = is_valid && !is_written && !is_mapped && model.role != Role::ReadOnly;
+    is_sent.then(|| {
+        format!(
+            "`{name}` would send the word `{word}`: add `absent` and `unset`, or leave it out of `values`"
+        )
+    })
 }
 
 /// Keys of outer lists that are missing, and outer lists without a key.

@@ -31,7 +31,8 @@ fn values(driver: &Driver, definition: &TypeDriver, state: &State) -> Vec<String
         .into_iter()
         .map(|instance| {
             let mut pairs: Vec<_> = instance.attributes.into_iter().collect();
-            pairs.retain(|(_, value)| *value != false.into() && *value != "unset".into());
+            let model = &definition.model;
+            pairs.retain(|(name, value)| *value != false.into() && !model.is_unset(name, value));
             pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
             format!("{pairs:?}")
         })
