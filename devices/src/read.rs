@@ -13,6 +13,7 @@ pub mod field_path;
 pub(crate) mod indent;
 pub(crate) mod json_text;
 pub mod nested_rows;
+pub mod parents;
 pub(crate) mod predicted;
 pub(crate) mod row;
 pub mod rows;
@@ -30,6 +31,7 @@ use answer_rule::AnswerRule;
 use columns::Columns;
 use derived::{Derived, DerivedFrom};
 use indent::Tree;
+use parents::ParentRead;
 use predicted::{PredictedRow, PredictedRows};
 use row::Row;
 
@@ -49,6 +51,8 @@ pub struct ReadRequest {
     pub optional: bool,
     /// What a valid answer contains; the session checks it.
     pub answer: AnswerRule,
+    /// The command has placeholders for the names of parents: there is one request for each.
+    pub parents: Option<ParentRead>,
 }
 
 impl ReadRequest {

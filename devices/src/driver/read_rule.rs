@@ -197,6 +197,7 @@ impl ReadRule {
                 body,
                 optional,
                 answer,
+                parents: None,
             },
             parse,
             empty,

@@ -25,6 +25,8 @@ mod members;
 mod not_understood;
 mod objects;
 mod order;
+mod parent;
+mod place_in_answer;
 mod predict;
 mod read;
 mod read_requests;

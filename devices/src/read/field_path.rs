@@ -92,6 +92,12 @@ impl FieldPath {
         Self(self.0.iter().chain(&inner.0).cloned().collect())
     }
 
+    /// The path of the value after this number of steps, and the path in it.
+    pub(crate) fn split_at(&self, steps: usize) -> (Self, Self) {
+        let (outer, inner) = self.0.split_at(steps.min(self.0.len()));
+        (Self(outer.to_vec()), Self(inner.to_vec()))
+    }
+
     /// Whether this is the path of the other value or of a value that contains it.
     pub(crate) fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
@@ -101,6 +107,13 @@ impl FieldPath {
     pub(crate) fn get<'a>(&self, document: &'a Json) -> Option<&'a Json> {
         let found = self.0.iter().try_fold(document, |at, step| step.get(at));
         found.filter(|value| !value.is_null())
+    }
+
+    /// The value for changes, unless it is missing.
+    pub(crate) fn get_mut<'a>(&self, document: &'a mut Json) -> Option<&'a mut Json> {
+        self.0
+            .iter()
+            .try_fold(document, |at, step| step.get_mut(at))
     }
 
     /// The path of the list that the value is in, if the path names no element of it.
@@ -132,9 +145,7 @@ impl FieldPath {
         let Some((last, parents)) = self.0.split_last() else {
             return;
         };
-        let parent = parents
-            .iter()
-            .try_fold(document, |at, step| step.get_mut(at));
+        let parent = Self(parents.to_vec()).get_mut(document);
         match (parent, last) {
             (Some(Json::Object(fields)), PathStep::Name(name)) => {
                 fields.shift_remove(name);

@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::field_path::FieldPath;
+use super::parents::answer_field;
 use super::rows::{JsonRow, RowsRule};
 use crate::document::{Item, KeyValue, ValueShape, keys};
 
@@ -16,11 +17,11 @@ pub struct NestedRows {
 
 /// A list of instances in an answer.
 #[derive(Clone, Debug)]
-struct RowList<'a> {
+pub(crate) struct RowList<'a> {
     /// The elements that contain the list, outermost first.
-    outer: Vec<JsonRow<'a>>,
+    pub(crate) outer: Vec<JsonRow<'a>>,
     /// Their indexes.
-    indexes: Vec<usize>,
+    pub(crate) indexes: Vec<usize>,
     /// The value that has the list: the innermost element, or the answer.
     value: &'a Json,
 }
@@ -118,6 +119,36 @@ impl NestedRows {
         self.outer.len()
     }
 
+    /// The lists down to the one this number of levels above the instances, and the next one. `levels` is
+    /// at least 1.
+    pub(crate) fn split_at(&self, levels: usize) -> (&[RowsRule], &RowsRule) {
+        let count = self.outer.len() + 1 - levels;
+        let (outer, inner) = self.outer.split_at(count);
+        (outer, inner.first().unwrap_or(&self.rows))
+    }
+
+    /// The elements this number of levels above the instances.
+    pub(crate) fn parents(&self, levels: usize) -> Self {
+        let (lists, _) = self.split_at(levels);
+        let (rows, outer) = lists.split_last().expect("an outer list");
+        Self {
+            outer: outer.to_vec(),
+            rows: rows.clone(),
+        }
+    }
+
+    /// The same lists in the elements of a composed answer, see [`super::parents`].
+    pub(crate) fn of_parents(&self) -> Self {
+        let elements = RowsRule::json(FieldPath::default(), false);
+        let levels = self.levels().enumerate().map(|(index, list)| match index {
+            0 => list.below(&answer_field()),
+            _ => list.clone(),
+        });
+        let mut outer: Vec<RowsRule> = std::iter::once(elements).chain(levels).collect();
+        let rows = outer.pop().expect("the list of the instances");
+        Self { outer, rows }
+    }
+
     /// The list in the answer itself.
     pub(crate) fn outermost(&self) -> &RowsRule {
         self.outer.first().unwrap_or(&self.rows)
@@ -128,7 +159,14 @@ impl NestedRows {
         self.outer.iter().chain([&self.rows])
     }
 
-    /// The lists of instances in an answer.
+    /// The lists of instances in an answer, also those that elements lack.
+    ///
+    /// # Errors
+    /// The answer lacks one of the outer lists.
+    pub(crate) fn lists<'a>(&self, answer: &'a Json) -> Result<Vec<RowList<'a>>, String> {
+        self.lists_by(answer, &|list, value| list.rows(value))
+    }
+
     fn lists_by<'a>(
         &self,
         answer: &'a Json,
@@ -139,17 +177,12 @@ impl NestedRows {
             indexes: Vec::new(),
             value: answer,
         }];
-        let inner = self.levels().skip(1);
-        for (list, inner) in self.outer.iter().zip(inner) {
+        for list in &self.outer {
             let mut next = Vec::new();
-            for found in lists {
+            // An element without the list has no instances.
+            for found in lists.into_iter().filter(|found| found.has(list)) {
                 let elements = rows(list, found.value)?.into_iter().enumerate();
-                // An element without the list has no instances.
-                next.extend(
-                    elements
-                        .filter(|(_, row)| !inner.is_missing_in(row.value))
-                        .map(|(index, row)| found.with(index, row)),
-                );
+                next.extend(elements.map(|(index, row)| found.with(index, row)));
             }
             lists = next;
         }
@@ -178,7 +211,8 @@ impl NestedRows {
         rows: &RowsIn<'a, '_>,
     ) -> Result<Vec<NestedRow<'a>>, String> {
         let mut all = Vec::new();
-        for list in self.lists_by(answer, rows)? {
+        let lists = self.lists_by(answer, rows)?.into_iter();
+        for list in lists.filter(|list| list.has(&self.rows)) {
             let found = rows(&self.rows, list.value)?.into_iter().enumerate();
             all.extend(found.map(|(index, row)| NestedRow {
                 outer: list.outer.clone(),
@@ -221,6 +255,11 @@ impl NestedRows {
 type RowsIn<'a, 'f> = dyn Fn(&RowsRule, &'a Json) -> Result<Vec<JsonRow<'a>>, String> + 'f;
 
 impl<'a> RowList<'a> {
+    /// Whether the value has the list; an element of an outer list may lack it.
+    fn has(&self, list: &RowsRule) -> bool {
+        self.outer.is_empty() || !list.is_missing_in(self.value)
+    }
+
     /// The list in an element of this one.
     fn with(&self, index: usize, row: JsonRow<'a>) -> Self {
         Self {

@@ -187,6 +187,15 @@ impl RowsRule {
         }
     }
 
+    /// The list in a field of another answer, which may lack it.
+    pub(super) fn below(&self, field: &FieldPath) -> Self {
+        Self {
+            at: field.join(&self.at),
+            is_optional: true,
+            ..self.clone()
+        }
+    }
+
     /// The rule with the fields that name a row.
     pub(super) fn named(mut self, names: Vec<FieldPath>) -> Self {
         self.names = names;

@@ -19,6 +19,7 @@ mod candidate;
 mod certificate_check;
 mod credential;
 mod pages;
+mod parents;
 mod route;
 mod tasks;
 mod transaction;
@@ -33,6 +34,7 @@ use tokio::task::JoinSet;
 use self::client::{ConditionHeader, HttpAnswer, RestClient};
 pub(super) use self::line_session::LineSession;
 use self::pages::read_pages;
+use self::parents::read_parents;
 use self::tasks::outcome_of_task;
 use self::transaction::members;
 use super::connect_params::ConnectParams;
@@ -322,7 +324,20 @@ fn has_object(answer: &str, object: &Json) -> bool {
     serde_json::from_str(answer).is_ok_and(|answer| is_in(&answer, object))
 }
 
-async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, SessionErrorKind> {
+async fn read_one(
+    client: &Arc<RestClient>,
+    request: &ReadRequest,
+) -> Result<String, SessionErrorKind> {
+    match &request.parents {
+        Some(parents) => read_parents(client, request, parents).await,
+        None => read_collection(client, request).await,
+    }
+}
+
+async fn read_collection(
+    client: &RestClient,
+    request: &ReadRequest,
+) -> Result<String, SessionErrorKind> {
     if let (Some(rules), Some(rows), None) = (client.pages(), request.answer.rows(), &request.body)
     {
         return read_pages(client, request, rules, rows.outermost()).await;

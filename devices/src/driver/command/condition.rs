@@ -249,6 +249,7 @@ fn read_of(path: &str) -> ReadRequest {
         body: None,
         optional: true,
         answer: AnswerRule::default(),
+        parents: None,
     }
 }
 

@@ -50,8 +50,12 @@ pub(crate) struct RestInstanceRule {
     pub(crate) answer: Vec<Expectation>,
     /// The status 404 means that there are no objects.
     pub(crate) is_optional: bool,
+    /// There is a collection for each of these parents.
+    pub(crate) parent: Option<ParentRule>,
     /// The list of objects in the answer, with the lists around it; `None` for a singleton.
     pub(crate) rows: Option<NestedRows>,
+    /// How many lists above the objects the elements are that requests write; 0: the objects themselves.
+    pub(crate) parent_levels: usize,
     /// The read of the platform with the objects; `None`: the read of the collection.
     pub(crate) source: Option<ReadRequest>,
     /// The answer to that read is written as a whole.
@@ -96,6 +100,21 @@ impl DeviceOwned {
         let has = |(path, value): &(FieldPath, Json)| path.get(object) == Some(value);
         !self.0.is_empty() && self.0.iter().all(has)
     }
+}
+
+/// The parents of collections.
+#[derive(Clone, Debug)]
+pub(crate) struct ParentRule {
+    /// The path of their list.
+    pub(crate) collection: String,
+    /// The parents in the answer.
+    pub(crate) rows: RowsRule,
+    /// Fields of a valid answer.
+    pub(crate) answer: Vec<Expectation>,
+    /// Namevars and their fields.
+    pub(crate) key: Vec<(String, FieldPath)>,
+    /// The objects in the answer for one collection.
+    pub(crate) objects: NestedRows,
 }
 
 /// A namevar and its location in an object.

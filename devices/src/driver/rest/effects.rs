@@ -9,6 +9,7 @@ use crate::driver::effect::{Effect, EffectSlot};
 use crate::driver::json_body::Body;
 use crate::model::TypeModel;
 use crate::read::State;
+use crate::value::Value;
 
 /// Types share settings if their objects are in the same collection.
 pub(crate) fn touches(definition: &RestDefinition, model: &TypeModel) -> Vec<EffectSlot> {
@@ -53,9 +54,16 @@ pub(crate) fn settings(
             lookups: Lookups::new(definition, &state).into(),
             state: &state,
         };
-        let Ok(location) = writer.fill(&definition.instance.object, None) else {
+        let Ok(mut location) = writer.fill(&definition.instance.object, None) else {
             continue;
         };
+        // Objects in the body of one parent have one path.
+        let levels = definition.instance.parent_levels;
+        for key in definition.instance.key.iter().filter(|key| key.up < levels) {
+            let value = desired.attributes.get(&key.attribute);
+            let value = value.and_then(Value::scalar_text).unwrap_or_default();
+            location.push_str(&format!(" {value}"));
+        }
         let mut body = Body::object();
         writer.put_fields(&mut body, &|chosen| chosen == *name);
         for (what, sent) in body.fields() {

@@ -16,7 +16,7 @@ pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explana
     let mut instance: Vec<(String, String)> = Vec::new();
     if rule.singleton.is_none() {
         let keys = rule.key.iter().map(|key| match &key.field {
-            Some(field) => format!("{} = {field}", key.attribute),
+            Some(field) => format!("{} = {}{field}", key.attribute, "../".repeat(key.up)),
             None => format!("{} = name in the map", key.attribute),
         });
         instance.push(("key".to_owned(), keys.collect::<Vec<_>>().join(", ")));
@@ -34,7 +34,12 @@ pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explana
     if let Some(document) = &rule.document {
         instance.push(("write".to_owned(), document.describe()));
     }
-    let requests = rule.document.is_none();
+    if rule.parent_levels > 0 {
+        let method = rule.update.method;
+        let text = format!("{method} {} with the object in its list", rule.object);
+        instance.push(("write".to_owned(), text));
+    }
+    let requests = rule.document.is_none() && rule.parent_levels == 0;
     if let Some(create) = rule.create.as_ref().filter(|_| requests) {
         let verb = verb(create.method);
         instance.push((

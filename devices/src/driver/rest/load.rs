@@ -12,6 +12,7 @@ pub(in crate::driver) mod instance_keys;
 mod key_tests;
 pub(in crate::driver) mod location;
 mod netconf;
+mod parent;
 mod placeholders;
 mod removal;
 
@@ -19,6 +20,7 @@ use crate::map::IndexMap;
 
 use self::instance_keys::ObjectForm;
 use self::location::{UNSET, read_attribute};
+use self::parent::{LoadedParent, check_parent_keys, parent_levels};
 use self::removal::read_removal;
 use super::codec::ValueCodec;
 use super::definition::{
@@ -146,6 +148,8 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
     };
     let key = read_key(table, model, singleton.is_some());
     let rows = read_rows(table, context.rows, singleton.is_some());
+    let parent = table.table("parent");
+    let parent = parent.map(|parent| LoadedParent::read(&parent, context.rows));
     let envelope = match table.get("envelope") {
         Some(item) => FieldPath::read(&item),
         None => Some(FieldPath::default()),
@@ -196,21 +200,38 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
     if rows.is_none() && singleton.is_none() {
         return None;
     }
-    let key = key?;
+    let (mut key, object) = (key?, object?);
+    let parent = match (parent, &rows) {
+        (Some(parent), Some(rows)) => Some(parent?.rule(rows)),
+        _ => None,
+    };
+    let rows = match &parent {
+        Some(parent) => rows.map(|rows| parent.add_to(rows, &mut key)),
+        None => rows,
+    };
     let rows = rows.map(|rows| named(rows, &key));
+    let parent_levels = match document {
+        Some(_) => 0,
+        None => parent_levels(&key, &object),
+    };
+    if parent_levels > 0 {
+        check_parent_keys(table);
+    }
     Some(RestInstanceRule {
         collection: collection?,
         query,
         answer,
         is_optional,
+        parent,
         rows,
+        parent_levels,
         source,
         document: document.cloned(),
         location: FieldPath::default(),
         key,
         key_codec,
         name,
-        object: object?,
+        object,
         envelope: envelope?,
         create,
         update: update.unwrap_or(UpdateRule {

@@ -88,9 +88,13 @@ impl Predictor<'_> {
             }
             let request = (method, path, &body);
             let is_done = match &rule.rows {
-                Some(rows) if rows.depth() > 0 => {
+                Some(rows) if rule.parent_levels > 0 => self.apply_to_parent(request, rows, answer),
+                Some(rows) if rows.depth() > 0 && self.definition.namespaces.is_some() => {
                     let lists = (rows, collection.as_str(), kind.as_deref());
                     self.apply_to_elements(request, lists, answer)
+                }
+                Some(rows) if rows.depth() > 0 => {
+                    self.apply_to_inner_lists(request, (rows, kind.as_deref()), answer)
                 }
                 Some(rows) => {
                     let list = (rows.innermost(), collection.as_str(), kind.as_deref());
@@ -156,8 +160,9 @@ impl Predictor<'_> {
             let creates = rule.create.as_ref().is_some_and(|create| {
                 let at_target = match &create.target {
                     CreateTarget::Collection => path == collection,
-                    CreateTarget::Object => true,
-                    CreateTarget::Path(own) => own.values_in(path).is_some(),
+                    CreateTarget::Object if outer.is_empty() => true,
+                    CreateTarget::Object => self.is_below(outer, rule.object.values_in(path)),
+                    CreateTarget::Path(own) => self.is_below(outer, own.values_in(path)),
                 };
                 create.method == method && at_target
             });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::definition::{RestDefinition, RestInstanceRule, RestLocation, SharedArray};
+use super::definition::{ParentRule, RestDefinition, RestInstanceRule, RestLocation, SharedArray};
 use super::element_path::get_config;
 use super::template::TextTemplate;
 use crate::change::Desired;
@@ -11,6 +11,7 @@ use crate::read::ReadRequest;
 use crate::read::answer_rule::{AnswerRule, Expectation};
 use crate::read::field_path::FieldPath;
 use crate::read::nested_rows::NestedRows;
+use crate::read::parents::ParentRead;
 
 /// The name of the read for a path.
 pub(crate) fn name_of(path: &str) -> String {
@@ -31,6 +32,11 @@ pub(crate) struct Collection<'a> {
     pub(crate) path: String,
     /// Its kind, if kinds have separate collections.
     pub(crate) kind: Option<&'a str>,
+}
+
+/// The path of the collections of parents, with `{name}` for a name of a parent.
+fn path_of_parents(collection: &TextTemplate) -> String {
+    collection.to_string().replace("|percent}", "}")
 }
 
 /// The collections of a type.
@@ -54,7 +60,7 @@ pub(crate) fn collections(definition: &RestDefinition) -> Vec<Collection<'_>> {
         })
         .collect();
     if by_kind.is_empty() {
-        vec![one(collection.to_string(), None)]
+        vec![one(path_of_parents(collection), None)]
     } else {
         by_kind
     }
@@ -90,6 +96,7 @@ pub(crate) fn requests(
                 namespaces: definition.namespaces.clone(),
                 ..answer
             },
+            parents: None,
         };
         if !requests.contains(&request) {
             requests.push(request);
@@ -106,9 +113,9 @@ pub(crate) fn requests(
     } else {
         format!("?{}", query.join("&"))
     };
-    let own = match &definition.instance.source {
-        Some(_) => Vec::new(),
-        None => collections(definition),
+    let own = match (&definition.instance.source, &definition.instance.parent) {
+        (Some(_), _) | (None, Some(_)) => Vec::new(),
+        (None, None) => collections(definition),
     };
     for Collection { path, kind, .. } in own {
         if kind.is_none_or(named) {
@@ -137,7 +144,36 @@ pub(crate) fn requests(
         }
     }
     requests.extend(definition.instance.source.clone());
+    let parents = definition.instance.parent.iter();
+    requests.extend(parents.map(|parent| read_of_parents(definition, parent, &query)));
     requests
+}
+
+/// The read of the collections of all parents.
+fn read_of_parents(definition: &RestDefinition, parent: &ParentRule, query: &str) -> ReadRequest {
+    let rule = &definition.instance;
+    let path = path_of_parents(&rule.collection);
+    let list = ReadRequest {
+        name: name_of(&parent.collection),
+        command: parent.collection.clone(),
+        body: None,
+        optional: false,
+        answer: answer_rule(&parent.answer, Some(parent.rows.clone().into()), None),
+        parents: None,
+    };
+    ReadRequest {
+        name: name_of(&path),
+        command: format!("{path}{query}"),
+        body: None,
+        optional: rule.is_optional,
+        answer: answer_rule(&[], rule.rows.clone(), None),
+        parents: Some(ParentRead {
+            list: Box::new(list),
+            rows: parent.rows.clone(),
+            key: parent.key.clone(),
+            answer: answer_rule(&rule.answer, Some(parent.objects.clone()), None),
+        }),
+    }
 }
 
 /// The fields of the keys of the outer lists, outermost first.

@@ -5,10 +5,11 @@
 
 use std::fmt;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
 use serde_json::Value as Json;
 
 use crate::driver::template_error::TemplateError;
+use crate::read::parents::{SEGMENT, encode_segment};
 
 /// A text with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,13 +88,6 @@ impl Filter {
     }
 }
 
-/// Characters that are percent-encoded in a segment of a URL: all that are not unreserved.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~');
-
 /// The same for a full path of iControl REST, with the separators of its names.
 const PATH: &AsciiSet = &SEGMENT
     .remove(b':')
@@ -102,11 +96,6 @@ const PATH: &AsciiSet = &SEGMENT
     .remove(b'$')
     .remove(b'*')
     .remove(b',');
-
-/// A text as one segment of a URL.
-pub(crate) fn encode_segment(text: &str) -> String {
-    utf8_percent_encode(text, SEGMENT).to_string()
-}
 
 /// A field of a body.
 #[derive(Clone, Debug, PartialEq)]

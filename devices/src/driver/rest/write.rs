@@ -15,7 +15,6 @@ use super::definition::{
 };
 use super::field::state_fields;
 use super::lookups::{Lookups, partition};
-use super::template::encode_segment;
 use super::writer::{RequestWriter, error};
 use crate::change::{Change, ChangeKind};
 use crate::driver::implementation::RenderError;
@@ -23,6 +22,7 @@ use crate::driver::json_body::Body;
 use crate::operation::{Action, Method, Operation, Precondition};
 use crate::read::State;
 use crate::read::field_path::{FieldPath, PathStep};
+use crate::read::parents::encode_segment;
 use crate::secret::Text;
 use crate::value::{Name, Value};
 
@@ -49,6 +49,10 @@ pub(crate) fn operations(
     if let Some(document) = &definition.instance.document {
         writer.check_update()?;
         return writer.write_document(document);
+    }
+    if definition.instance.parent_levels > 0 {
+        writer.check_update()?;
+        return writer.write_parent();
     }
     match change.kind {
         ChangeKind::Create => writer.create(),

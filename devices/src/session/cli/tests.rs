@@ -76,6 +76,7 @@ fn request(command: &str) -> ReadRequest {
         body: None,
         optional: false,
         answer: crate::read::answer_rule::AnswerRule::default(),
+        parents: None,
     }
 }
 

@@ -365,6 +365,7 @@ async fn netconf_reads_only_in_a_read_only_session() {
         name: name.to_owned(),
         command: format!("<get-config>{name}</get-config>"),
         body: None,
+        parents: None,
         optional,
         answer: AnswerRule {
             namespaces: Some(Arc::default()),
@@ -390,6 +391,7 @@ async fn netconf_refused_reads_name_the_read() {
             name: format!("GET /{name}"),
             command: format!("<get>{name}</get>"),
             body: None,
+            parents: None,
             optional,
             answer: AnswerRule {
                 namespaces: Some(Arc::default()),

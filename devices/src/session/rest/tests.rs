@@ -7,6 +7,7 @@ mod cookie;
 mod dialect;
 mod login;
 mod pages;
+mod parents;
 mod server;
 mod tasks;
 mod transaction;
@@ -87,6 +88,7 @@ fn get(path: &str) -> ReadRequest {
         body: None,
         optional: false,
         answer: crate::read::answer_rule::AnswerRule::default(),
+        parents: None,
     }
 }
 

@@ -329,6 +329,7 @@ async fn clock(target: &ConnectParams) -> Result<String, SessionErrorKind> {
         body: None,
         optional: false,
         answer: crate::read::answer_rule::AnswerRule::default(),
+        parents: None,
     };
     let texts = session.read(&[request]).await.map_err(|error| error.kind)?;
     session.close().await;

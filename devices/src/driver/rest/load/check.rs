@@ -154,7 +154,8 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
             errors.push(format!("`{name}` in `key` is not a namevar of the model"));
         }
         let is_in_path = rule.object.holes().any(|hole| hole == name);
-        if rule.rows.is_some() && !is_in_path && !rule.has_frames() {
+        let is_needed = rule.rows.is_some() && key.up >= rule.parent_levels;
+        if is_needed && !is_in_path && !rule.has_frames() {
             errors.push(format!(
                 "`object` has no placeholder for the namevar `{name}`"
             ));
@@ -166,7 +167,8 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
     }
     let is_netconf = definition.namespaces.is_some();
     errors.extend(list_errors(rule, is_netconf));
-    errors.extend(document_errors(rule, is_netconf));
+    errors.extend(document_errors(rule));
+    errors.extend(parent_errors(definition));
     if let Some(create) = &rule.create
         && rule.document.is_none()
         && rule.is_map()
@@ -195,11 +197,55 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
     errors
 }
 
+/// What objects in the body of a parent, and collections of parents, cannot have.
+fn parent_errors(definition: &RestDefinition) -> Vec<String> {
+    let rule = &definition.instance;
+    let mut errors = Vec::new();
+    if let Some(parent) = &rule.parent {
+        for (attribute, _) in &parent.key {
+            let placeholder = format!("{{{attribute}|percent}}");
+            if !rule.collection.to_string().contains(&placeholder) {
+                errors.push(format!(
+                    "`collection` has no placeholder `{placeholder}` for the namevar of `parent`"
+                ));
+            }
+        }
+        let kinds = definition.kinds.iter().flat_map(|kinds| &kinds.kinds);
+        if let Some((kind, _)) = kinds.into_iter().find(|(_, kind)| kind.path.is_some()) {
+            errors.push(format!(
+                "`path` of the kind `{kind}` is not available with `parent`: write a type for each kind"
+            ));
+        }
+    }
+    if rule.parent_levels == 0 || rule.document.is_some() {
+        return errors;
+    }
+    if definition.kinds.is_some() || !definition.shared.is_empty() {
+        errors.push(
+            "[kind] and [shared] are not available for objects in the body of a parent".to_owned(),
+        );
+    }
+    for (name, attribute) in &definition.attributes {
+        let is_separate = match &attribute.location {
+            RestLocation::Members(members) => members.own.is_some(),
+            RestLocation::Upload(_) | RestLocation::Order(_) => true,
+            _ => false,
+        };
+        if is_separate {
+            errors.push(format!(
+                "`{name}` needs a request of its own, and `object` is the path of a parent: use `field` or `set`"
+            ));
+        }
+    }
+    errors
+}
+
 /// Requests of `order` that lack a name, and objects that have no order.
 fn order_errors(definition: &RestDefinition, name: &str, order: &OrderRule) -> Vec<String> {
     let rule = &definition.instance;
     let mut errors = Vec::new();
-    if rule.rows.is_none() || rule.is_map() || rule.key.len() != 1 || rule.document.is_some() {
+    let is_flat = rule.rows.as_ref().is_some_and(|rows| rows.depth() == 0);
+    if !is_flat || rule.is_map() || rule.key.len() != 1 || rule.document.is_some() {
         errors.push(format!(
             "`order` of `{name}` requires a list of objects with one namevar in `key`"
         ));
@@ -253,6 +299,12 @@ fn list_errors(rule: &RestInstanceRule, is_netconf: bool) -> Vec<String> {
         return Vec::new();
     };
     let mut errors = Vec::new();
+    for (index, key) in rule.key.iter().enumerate() {
+        let name = &key.attribute;
+        if rule.key[..index].iter().any(|other| other.attribute == *name) {
+            errors.push(format!("the namevar `{name}` is in `key` and in `parent`"));
+        }
+    }
     let depth = rows.depth();
     for key in rule.key.iter().filter(|key| key.up > depth) {
         let name = &key.attribute;
@@ -283,7 +335,7 @@ fn list_errors(rule: &RestInstanceRule, is_netconf: bool) -> Vec<String> {
 }
 
 /// Objects that are not in the document of their read.
-fn document_errors(rule: &RestInstanceRule, is_netconf: bool) -> Vec<String> {
+fn document_errors(rule: &RestInstanceRule) -> Vec<String> {
     let Some(rows) = &rule.rows else {
         return Vec::new();
     };
@@ -292,9 +344,6 @@ fn document_errors(rule: &RestInstanceRule, is_netconf: bool) -> Vec<String> {
         Some(document) if !document.contains(list) => vec![format!(
             "the list `{list}` is not in the document that [write] sends"
         )],
-        None if rows.depth() > 0 && !is_netconf => vec![
-            "`each` requires `from` and a section [write] of the platform for that read".to_owned(),
-        ],
         _ => Vec::new(),
     }
 }
@@ -333,7 +382,8 @@ fn field_errors<'a>(
     unset: Option<UnsetRule>,
 ) -> Vec<String> {
     let rule = &definition.instance;
-    let is_complete = rule.update.is_complete;
+    // In the body of a parent, an object is always complete.
+    let is_complete = rule.update.is_complete || rule.parent_levels > 0;
     let fields: Vec<_> = fields.collect();
     let mut errors = Vec::new();
     let mut arrays = fields

@@ -40,6 +40,7 @@ pub(in crate::driver) const TABLE: KeyTable<ObjectForm> = KeyTable {
     ],
     keys: &[
         ("collection", &[Collection, Singleton, Elements, Element]),
+        ("parent", &[Collection]),
         ("from", &[Read, Document]),
         ("rows", &[Collection, Read, Document]),
         ("key", LISTS),

@@ -31,6 +31,10 @@ schema = 1
 type = "thing"
 doc = "A thing."
 ensurable = true
+title = "{owner} {name}"
+[attr.owner]
+role = "namevar"
+values = [{ name = "text", pattern = '\S+' }]
 [attr.name]
 role = "namevar"
 values = [{ name = "text", pattern = '\S+' }]
@@ -136,6 +140,7 @@ fn instance_case(form: ObjectForm, key: &'static str) -> Case {
     };
     let sample = match key {
         "collection" => "\"/things\"",
+        "parent" => "{ collection = \"/owners\", key = { owner = \"id\" } }",
         "from" => "\"list\"",
         "rows" => "\"items\"",
         "key" => "{ name = \"id\" }",
@@ -156,6 +161,10 @@ fn instance_case(form: ObjectForm, key: &'static str) -> Case {
     };
     if keys.iter().all(|(known, _)| *known != key) {
         keys.push((key, sample));
+    }
+    if (form, key) == (ObjectForm::Collection, "parent") {
+        keys[0].1 = "\"/owners/{owner|percent}/things\"";
+        keys[2].1 = "\"/owners/{owner|percent}/things/{name|percent}\"";
     }
     let is_netconf = matches!(form, ObjectForm::Elements | ObjectForm::Element);
     let mut sections = vec![("instance".to_owned(), keys)];

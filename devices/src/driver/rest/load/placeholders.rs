@@ -40,7 +40,12 @@ impl PlaceholderCheck<'_> {
         let rule = self.rule();
         let mut errors = Vec::new();
         if rule.source.is_none() {
-            let unknown = rule.collection.holes().filter(|hole| !self.is_kind(hole));
+            let is_parent = |hole: &str| {
+                let mut parents = rule.parent.iter().flat_map(|parent| &parent.key);
+                parents.any(|(name, _)| name == hole)
+            };
+            let unknown = rule.collection.holes();
+            let unknown = unknown.filter(|hole| !self.is_kind(hole) && !is_parent(hole));
             errors.extend(unknown.map(|hole| {
                 format!(
                     "`{}` uses `{hole}`, which has no value: the collection is read for all resources",
