@@ -15,7 +15,7 @@ use crate::document::{self, Findings, Item, ValueShape};
 const TRANSPORT: &str = "transport";
 
 /// Files with the sections that no shipped file has.
-const SAMPLES: [(&str, &str); 7] = [
+const SAMPLES: [(&str, &str); 9] = [
     ("models/sample.toml", include_str!("schema/model.toml")),
     (
         "sample_cli/platform.toml",
@@ -36,6 +36,14 @@ const SAMPLES: [(&str, &str); 7] = [
     (
         "sample_rest/sample.toml",
         include_str!("schema/rest_type.toml"),
+    ),
+    (
+        "models/sample_member.toml",
+        include_str!("schema/member_model.toml"),
+    ),
+    (
+        "sample_rest/sample_member.toml",
+        include_str!("schema/rest_member.toml"),
     ),
     (
         "sample_rest_user/platform.toml",

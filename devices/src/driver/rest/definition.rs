@@ -347,16 +347,28 @@ pub(crate) struct UploadRule {
     pub(crate) value: TextTemplate,
 }
 
-/// How an object is moved in its list.
+/// The position of an object in its list.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderRule {
-    pub(crate) method: Method,
-    /// Path of the request that moves the object behind the one in the attribute.
-    pub(crate) after: TextTemplate,
-    /// Path of the request that moves it before the first one.
-    pub(crate) before: TextTemplate,
+    pub(crate) moves: ObjectMove,
     /// The value of the first object.
     pub(crate) none: Value,
+}
+
+/// How an object is moved: behind the one in the attribute, or before the first one.
+#[derive(Clone, Debug)]
+pub(crate) enum ObjectMove {
+    /// By requests with these paths.
+    Requests {
+        method: Method,
+        after: TextTemplate,
+        before: TextTemplate,
+    },
+    /// By these attributes of its element in an edit.
+    Attributes {
+        after: Vec<(String, TextTemplate)>,
+        before: Vec<(String, TextTemplate)>,
+    },
 }
 
 /// A value in a field.
@@ -486,6 +498,11 @@ impl RestInstanceRule {
     pub(crate) fn own_key(&self) -> usize {
         let own = self.key.iter().position(|key| key.up == 0);
         own.unwrap_or_default()
+    }
+
+    /// Whether the object is written as a whole, so that what the body lacks is removed.
+    pub(crate) fn writes_whole(&self) -> bool {
+        self.update.is_complete || self.parent_levels > 0
     }
 
     /// Whether an attribute is one of the namevars that identify an object.

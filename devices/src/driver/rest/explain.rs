@@ -1,9 +1,10 @@
 //! How a REST type is read and written, as text for users.
 
 use super::definition::{
-    CreateOnly, FieldRule, MemberPaths, RestDefinition, RestLocation, UnsetRule,
+    CreateOnly, FieldRule, MemberPaths, ObjectMove, RestDefinition, RestLocation, UnsetRule,
 };
 use super::read_requests;
+use super::template::TextTemplate;
 use super::write::leaf_path;
 use crate::diagnostic::Severity;
 use crate::driver::explanation::{AttributeExplanation, Explanation, NotApplied};
@@ -211,9 +212,21 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
         }
         RestLocation::Order(order) => {
             read.push("the object before in the list".to_owned());
-            let (method, none) = (order.method, order.none.inspect());
-            write.push((none, format!("{method} {}", order.before)));
-            write.push(("any".to_owned(), format!("{method} {}", order.after)));
+            let none = order.none.inspect();
+            match &order.moves {
+                ObjectMove::Requests {
+                    method,
+                    after,
+                    before,
+                } => {
+                    write.push((none, format!("{method} {before}")));
+                    write.push(("any".to_owned(), format!("{method} {after}")));
+                }
+                ObjectMove::Attributes { after, before } => {
+                    write.push((none, attribute_texts(before)));
+                    write.push(("any".to_owned(), attribute_texts(after)));
+                }
+            }
         }
         RestLocation::Unsupported(reason) => {
             not_applied = Some(NotApplied {
@@ -240,4 +253,11 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
         notes,
         not_applied,
     })
+}
+
+/// Attributes of an element, as in an edit.
+fn attribute_texts(attributes: &[(String, TextTemplate)]) -> String {
+    let texts = attributes.iter();
+    let texts = texts.map(|(name, text)| format!("{name}=\"{text}\""));
+    texts.collect::<Vec<_>>().join(" ")
 }

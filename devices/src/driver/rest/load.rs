@@ -63,7 +63,7 @@ pub(crate) fn read(
     });
     let kinds = root.table("kind").and_then(|table| read_kinds(&table));
     let shared = toml::named(root, "shared", read_shared);
-    let mut attributes = IndexMap::default();
+    let mut attributes: IndexMap<Name, RestAttributeRule> = IndexMap::default();
     if let Some(table) = root.table("attr") {
         for (name, span, item) in table.entries() {
             if !check_attribute_exists(table.findings, &span, &name, model) {
@@ -78,6 +78,11 @@ pub(crate) fn read(
                 }
                 attributes.insert(name.into(), rule);
             }
+        }
+    }
+    if let (Some(namespaces), Some(instance)) = (namespaces, &instance) {
+        for (name, rule) in &mut attributes {
+            netconf::complete_order((name, rule), instance, namespaces);
         }
     }
     for name in *lacking {
@@ -97,7 +102,7 @@ pub(crate) fn read(
     };
     check::check(&definition, root, model);
     if let Some(namespaces) = namespaces {
-        netconf::check(&definition, root, namespaces);
+        netconf::check(&definition, model, root, namespaces);
     }
     Some(definition)
 }

@@ -5,15 +5,17 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-use super::definition::{OrderRule, RestDefinition, RestInstanceRule, RestLocation};
+use super::definition::{ObjectMove, OrderRule, RestInstanceRule, RestLocation};
 use super::lookups::answer;
 use super::objects::FoundObject;
 use super::read_requests::collections;
-use super::writer::RequestWriter;
+use super::template::{TextTemplate, UnfilledHole};
+use super::writer::{RequestWriter, error};
 use crate::change::ChangeKind;
 use crate::driver::implementation::RenderError;
+use crate::driver::json_body::Body;
 use crate::operation::{Method, Operation};
-use crate::read::State;
+use crate::read::field_path::FieldPath;
 use crate::read::rows::JsonRow;
 use crate::value::{Name, Value};
 
@@ -36,36 +38,83 @@ impl OrderRule {
         (method, path): (Method, &str),
         list: &mut Json,
     ) -> bool {
-        let Some(items) = list.as_array_mut().filter(|_| method == self.method) else {
+        let ObjectMove::Requests {
+            method: own_method,
+            after,
+            before,
+        } = &self.moves
+        else {
             return false;
         };
-        let index_of = |items: &[Json], name: &str| {
-            items
-                .iter()
-                .position(|item| name_of(rule, item).as_deref() == Some(name))
+        let Some(items) = list.as_array_mut().filter(|_| method == *own_method) else {
+            return false;
         };
-        for (template, offset) in [(&self.after, 1), (&self.before, 0)] {
+        let own_name = rule.key_attribute();
+        for (template, offset) in [(after, 1), (before, 0)] {
             let Some(values) = template.values_in(path) else {
                 continue;
             };
-            let value = |hole: &str| values.iter().find(|(name, _)| *name == hole);
-            let own = value(rule.key_attribute());
-            let other = values
-                .iter()
-                .find(|(name, _)| *name != rule.key_attribute());
-            let (Some((_, own)), Some((_, other))) = (own, other) else {
+            let mut names = values.iter();
+            let Some((_, own)) = names.find(|(name, _)| *name == own_name) else {
                 continue;
             };
-            let Some(index) = index_of(items, own) else {
-                return false;
-            };
-            let moved = items.remove(index);
-            let at = index_of(items, other).map_or(items.len(), |index| index + offset);
-            items.insert(at, moved);
-            return true;
+            let other = values.iter().find(|(name, _)| *name != own_name);
+            let other = other.map(|(_, other)| other.as_str());
+            return move_item(rule, items, own, (other, offset));
         }
         false
     }
+
+    /// Moves an object in a list, if its element in an edit has the attributes of a move.
+    pub(super) fn apply_attributes(
+        &self,
+        rule: &RestInstanceRule,
+        (own, element): (&str, &Json),
+        list: &mut Json,
+    ) -> bool {
+        let ObjectMove::Attributes { after, before } = &self.moves else {
+            return false;
+        };
+        let Some(items) = list.as_array_mut() else {
+            return false;
+        };
+        for (attributes, offset) in [(after, 1), (before, 0)] {
+            let values = attributes.iter().map(|(name, template)| {
+                let text = element.get(format!("@{name}"))?.as_str()?;
+                template.values_in(text)
+            });
+            let Some(values) = values.collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            let mut values = values.into_iter().flatten();
+            let other = values.next().map(|(_, other)| other);
+            return move_item(rule, items, own, (other.as_deref(), offset));
+        }
+        false
+    }
+}
+
+/// Moves the item with a name to another one, or to the beginning.
+fn move_item(
+    rule: &RestInstanceRule,
+    items: &mut Vec<Json>,
+    own: &str,
+    (other, offset): (Option<&str>, usize),
+) -> bool {
+    let index_of = |items: &[Json], name: &str| {
+        let mut items = items.iter();
+        items.position(|item| name_of(rule, item).as_deref() == Some(name))
+    };
+    let Some(index) = index_of(items, own) else {
+        return false;
+    };
+    let moved = items.remove(index);
+    let at = match other {
+        Some(other) => index_of(items, other).map_or(items.len(), |index| index + offset),
+        None => 0,
+    };
+    items.insert(at, moved);
+    true
 }
 
 /// The name of an object in a list.
@@ -108,36 +157,73 @@ impl RequestWriter<'_> {
         if creates && is_last {
             return Ok(None);
         }
-        let path = if is_first {
-            self.fill_with(&order.before, (FIRST, names.first().cloned()))?
-        } else {
-            self.path(&order.after, None)?
+        let first = (FIRST, names.first().cloned());
+        let operation = match &order.moves {
+            ObjectMove::Requests {
+                method,
+                after,
+                before,
+            } => {
+                let path = if is_first {
+                    self.fill_with(before, first)?
+                } else {
+                    self.path(after, None)?
+                };
+                self.request(vec![name.clone()], *method, path, None)
+            }
+            ObjectMove::Attributes { after, before } => {
+                let attributes = if is_first { before } else { after };
+                let body = self.move_attributes(attributes, first)?;
+                let path = self.path(&self.definition.instance.object, None)?;
+                self.request(vec![name.clone()], Method::Patch, path, Some(body))
+            }
         };
-        Ok(Some(self.request(
-            vec![name.clone()],
-            order.method,
-            path,
-            None,
-        )))
+        Ok(Some(operation))
     }
 
-    /// The names of the objects in their order.
-    fn names(&self) -> Vec<String> {
-        let collection = collections(self.definition).into_iter().next();
-        let rows = collection.and_then(|one| self.rows_of(self.definition, self.state, &one.read));
-        rows.unwrap_or_default()
-    }
-
-    fn rows_of(
+    /// The attributes of an element that move it.
+    fn move_attributes(
         &self,
-        definition: &RestDefinition,
-        state: &State,
-        read: &str,
-    ) -> Option<Vec<String>> {
-        let rule = &definition.instance;
-        let rows = rule.rows.as_ref()?.innermost();
-        let rows = rows.rows(answer(state, read)?).ok()?;
-        let names = rows.iter().filter_map(|row| name_of(rule, row.value));
-        Some(names.map(Cow::into_owned).collect())
+        attributes: &[(String, TextTemplate)],
+        (first, first_name): (&str, Option<String>),
+    ) -> Result<Body, RenderError> {
+        let mut body = Body::object();
+        for (attribute, template) in attributes {
+            let desired = &self.change.desired.attributes;
+            let text = template.fill(|hole| {
+                if hole == first {
+                    return first_name.clone();
+                }
+                desired.get(hole).and_then(Value::scalar_text)
+            });
+            let text = text.map_err(|UnfilledHole(name)| error(&name, "has no value"))?;
+            // A name between quotation marks ends with the next one.
+            let marks = template.to_string().matches('\'').count();
+            if marks > 0 && text.matches('\'').count() > marks {
+                let name = template.holes().next().unwrap_or_default();
+                return Err(error(
+                    name,
+                    "cannot contain `'`, which ends the name in an edit",
+                ));
+            }
+            let field = FieldPath::of(&format!("@{attribute}"));
+            body.put(&field, Json::from(text).into());
+        }
+        Ok(body)
+    }
+
+    /// The names of the objects in the list of the resource, in their order.
+    fn names(&self) -> Vec<String> {
+        let rule = &self.definition.instance;
+        let collection = collections(self.definition).into_iter().next();
+        let answer = collection.and_then(|one| answer(self.state, &one.read));
+        let rows = rule.rows.as_ref().zip(answer);
+        let rows = rows.and_then(|(rows, answer)| rows.rows(answer).ok());
+        let own = &rule.key[rule.own_key()];
+        let outer = || rule.key.iter().filter(|key| key.up > 0);
+        let rows = rows.into_iter().flatten();
+        let siblings = rows.filter(|row| outer().all(|key| self.is_desired(key, row)));
+        let names = siblings.filter_map(|row| own.value(&row).ok().map(Cow::into_owned));
+        names.collect()
     }
 }

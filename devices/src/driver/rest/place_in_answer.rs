@@ -132,7 +132,7 @@ impl RequestWriter<'_> {
     }
 
     /// Whether the value of a row is that of a namevar of the resource.
-    fn is_desired(&self, key: &KeyRule, found: &NestedRow<'_>) -> bool {
+    pub(super) fn is_desired(&self, key: &KeyRule, found: &NestedRow<'_>) -> bool {
         found
             .up(key.up)
             .is_some_and(|row| self.is_desired_in(key, row))

@@ -172,13 +172,22 @@ impl Predictor<'_> {
             remove_row(list, index);
             return true;
         }
-        let Some(object) = row_mut(list, index) else {
-            return false;
-        };
         if path == own {
+            if self.orders().any(|order| {
+                let name = &key[rule.own_key()];
+                order.apply_attributes(rule, (name, body), list)
+            }) {
+                return true;
+            }
+            let Some(object) = row_mut(list, index) else {
+                return false;
+            };
             self.apply_to_object(method, body, object);
             return true;
         }
+        let Some(object) = row_mut(list, index) else {
+            return false;
+        };
         let values = self.values(&key, kind);
         let is_member = self.apply_to_members_of(method, (&values, path), body, object);
         is_member || self.remove_field((method, path), &own, object)

@@ -20,6 +20,8 @@ pub(in crate::driver) enum LocationForm {
     Leaf,
     /// Several fields of such an element.
     LeafStates,
+    /// The position of such an element in its list.
+    LeafOrder,
     /// A field whose place depends on another attribute.
     Chosen,
     /// Values that are the fields that exist.
@@ -27,8 +29,8 @@ pub(in crate::driver) enum LocationForm {
 }
 
 use LocationForm::{
-    Choice, Chosen, Entries, Field, Inside, Leaf, LeafStates, Members, Order, SharedField, States,
-    Upload,
+    Choice, Chosen, Entries, Field, Inside, Leaf, LeafOrder, LeafStates, Members, Order,
+    SharedField, States, Upload,
 };
 
 impl LocationForm {
@@ -37,6 +39,7 @@ impl LocationForm {
         Some(match location {
             RestLocation::Field(_) if is_netconf => Leaf,
             RestLocation::States(_) if is_netconf => LeafStates,
+            RestLocation::Order(_) if is_netconf => LeafOrder,
             RestLocation::Field(_) => Field,
             RestLocation::Chosen(_) => Chosen,
             RestLocation::Choice(_) => Choice,
@@ -75,6 +78,7 @@ const ALL: &[LocationForm] = &[
     Upload,
     Leaf,
     LeafStates,
+    LeafOrder,
     Chosen,
     Choice,
 ];
@@ -104,6 +108,7 @@ pub(in crate::driver) const TABLE: KeyTable<LocationForm> = KeyTable {
         (Upload, "`upload`"),
         (Leaf, "`field` of NETCONF"),
         (LeafStates, "`set` of NETCONF"),
+        (LeafOrder, "`order` of NETCONF"),
         (Chosen, "`field`, `by`"),
         (Choice, "`choice`"),
     ],
@@ -118,7 +123,10 @@ pub(in crate::driver) const TABLE: KeyTable<LocationForm> = KeyTable {
         ("set", &[States, LeafStates]),
         ("when", &[States, LeafStates]),
         ("map", &[Field, Leaf, Chosen]),
-        ("absent", &[Field, Entries, Order, Leaf, Chosen, Choice]),
+        (
+            "absent",
+            &[Field, Entries, Order, Leaf, LeafOrder, Chosen, Choice],
+        ),
         ("unset", &[Field, Leaf, Chosen, Choice]),
         ("codec", &[Field, SharedField, Members, Leaf, Chosen]),
         ("collection", &[Members]),

@@ -8,10 +8,12 @@ use super::placeholders::{placeholder_errors, unencoded};
 use crate::document::Table;
 use crate::driver::rest::codec::ValueCodec;
 use crate::driver::rest::definition::{
-    CreateTarget, FieldRule, OrderRule, RestAttributeRule, RestDefinition, RestInstanceRule,
+    CreateTarget, FieldRule, ObjectMove, OrderRule, RestAttributeRule, RestDefinition,
+    RestInstanceRule,
     RestLocation, UnsetRule,
 };
 use crate::driver::rest::order::FIRST;
+use crate::driver::rest::template::TextTemplate;
 use crate::model::{AttributeModel, Role, TypeModel, ValueSpec};
 use crate::read::field_path::FieldPath;
 
@@ -240,32 +242,51 @@ fn parent_errors(definition: &RestDefinition) -> Vec<String> {
     errors
 }
 
-/// Requests of `order` that lack a name, and objects that have no order.
+fn texts(attributes: &[(String, TextTemplate)]) -> Vec<&TextTemplate> {
+    attributes.iter().map(|(_, text)| text).collect()
+}
+
+/// Moves of `order` that lack a name, and objects that have no order.
 fn order_errors(definition: &RestDefinition, name: &str, order: &OrderRule) -> Vec<String> {
     let rule = &definition.instance;
     let mut errors = Vec::new();
-    let is_flat = rule.rows.as_ref().is_some_and(|rows| rows.depth() == 0);
-    if !is_flat || rule.is_map() || rule.key.len() != 1 || rule.document.is_some() {
+    let is_netconf = definition.namespaces.is_some();
+    let has_list = rule
+        .rows
+        .as_ref()
+        .is_some_and(|rows| is_netconf || rows.depth() == 0);
+    let own_keys = rule.key.iter().filter(|key| key.up == 0).count();
+    if !has_list || rule.is_map() || own_keys != 1 || rule.document.is_some() {
         errors.push(format!(
             "`order` of `{name}` requires a list of objects with one namevar in `key`"
         ));
     }
-    for (template, other) in [(&order.after, name), (&order.before, FIRST)] {
-        let mut needed = vec![rule.key_attribute(), other];
-        for hole in template.holes() {
-            match needed.iter().position(|one| *one == hole) {
+    let (after, before) = match &order.moves {
+        ObjectMove::Requests { after, before, .. } => (vec![after], vec![before]),
+        ObjectMove::Attributes { after, before } => (texts(after), texts(before)),
+    };
+    // A device may have a word for the first place.
+    for (templates, other, is_needed) in [(after, name, true), (before, FIRST, false)] {
+        let own = (!is_netconf).then(|| (rule.key_attribute(), true));
+        let mut known: Vec<(&str, bool)> = own.into_iter().chain([(other, is_needed)]).collect();
+        for (template, hole) in templates
+            .iter()
+            .flat_map(|one| one.holes().map(move |hole| (one, hole)))
+        {
+            match known.iter().position(|(one, _)| *one == hole) {
                 Some(index) => {
-                    needed.remove(index);
+                    known.remove(index);
                 }
                 None => errors.push(format!("`{template}` uses `{hole}`, which has no value")),
             }
         }
-        errors.extend(
-            needed
-                .iter()
-                .map(|missing| format!("`{template}` has no placeholder `{{{missing}|percent}}`")),
-        );
-        errors.extend(unencoded(template));
+        for (missing, _) in known.iter().filter(|(_, is_needed)| *is_needed) {
+            let texts: Vec<String> = templates.iter().map(|one| format!("`{one}`")).collect();
+            let texts = texts.join(", ");
+            errors.push(format!("{texts} has no placeholder `{{{missing}}}`"));
+        }
+        let paths = templates.iter().filter(|_| !is_netconf);
+        errors.extend(paths.flat_map(|path| unencoded(path)));
     }
     errors
 }
@@ -301,7 +322,10 @@ fn list_errors(rule: &RestInstanceRule, is_netconf: bool) -> Vec<String> {
     let mut errors = Vec::new();
     for (index, key) in rule.key.iter().enumerate() {
         let name = &key.attribute;
-        if rule.key[..index].iter().any(|other| other.attribute == *name) {
+        if rule.key[..index]
+            .iter()
+            .any(|other| other.attribute == *name)
+        {
             errors.push(format!("the namevar `{name}` is in `key` and in `parent`"));
         }
     }
@@ -382,8 +406,7 @@ fn field_errors<'a>(
     unset: Option<UnsetRule>,
 ) -> Vec<String> {
     let rule = &definition.instance;
-    // In the body of a parent, an object is always complete.
-    let is_complete = rule.update.is_complete || rule.parent_levels > 0;
+    let is_complete = rule.writes_whole();
     let fields: Vec<_> = fields.collect();
     let mut errors = Vec::new();
     let mut arrays = fields

@@ -32,10 +32,10 @@ type = "thing"
 doc = "A thing."
 ensurable = true
 title = "{owner} {name}"
-[attr.owner]
+[attr.name]
 role = "namevar"
 values = [{ name = "text", pattern = '\S+' }]
-[attr.name]
+[attr.owner]
 role = "namevar"
 values = [{ name = "text", pattern = '\S+' }]
 [attr.choice]
@@ -262,6 +262,11 @@ fn location(form: LocationForm) -> Location {
             ],
             vec![],
         ),
+        LocationForm::LeafOrder => (
+            "other",
+            vec![("order", "{}"), ("absent", "\"first\"")],
+            vec![],
+        ),
         LocationForm::Upload => (
             "text",
             vec![
@@ -311,7 +316,10 @@ fn attribute_case(form: LocationForm, key: &'static str) -> Case {
     if key == "unset" && keys.iter().all(|(known, _)| *known != "absent") {
         keys.push(("absent", "\"unset\""));
     }
-    let is_netconf = matches!(form, LocationForm::Leaf | LocationForm::LeafStates);
+    let is_netconf = matches!(
+        form,
+        LocationForm::Leaf | LocationForm::LeafStates | LocationForm::LeafOrder
+    );
     let used: Vec<&str> = further
         .iter()
         .filter_map(|(name, _)| name.strip_prefix("attr."))

@@ -9,9 +9,10 @@ use crate::driver::rest::choice::{ChoiceRule, ChosenField};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
     CreateOnly, DefaultEntry, DeviceOwned, EntriesRule, FieldRule, KeySplit, MemberCodec,
-    MemberPaths, MembersRule, OrderRule, RestAttributeRule, RestLocation, StateFields, UnsetRule,
-    UploadRule,
+    MemberPaths, MembersRule, ObjectMove, OrderRule, RestAttributeRule, RestLocation, StateFields,
+    UnsetRule, UploadRule,
 };
+use crate::driver::rest::template::TextTemplate;
 use crate::driver::rest::toml::{body, item_template, named, required_template};
 use crate::model::load::value_of;
 use crate::model::load::value_spec::{Values, narrowed};
@@ -38,7 +39,7 @@ pub(crate) fn read_attribute(
         Some(RestLocation::Inside(leader))
     } else {
         let needs_list = model.attributes[name].array.is_some();
-        read_location(name, table, needs_list, unset)
+        read_location(name, table, needs_list, (unset, is_netconf))
     };
     let values = table.get("values");
     let values = values.and_then(|item| At::<Values>::read(&item));
@@ -50,6 +51,7 @@ pub(crate) fn read_attribute(
         Some(
             LocationForm::Leaf
             | LocationForm::LeafStates
+            | LocationForm::LeafOrder
             | LocationForm::Chosen
             | LocationForm::Choice,
         )
@@ -61,7 +63,7 @@ pub(crate) fn read_attribute(
                 "[{}] has a location that is not available with NETCONF",
                 table.path
             ),
-            "use `field`, `set` or `choice`",
+            "use `field`, `set`, `choice` or `order`",
         ),
         Some(_) => {}
     }
@@ -118,7 +120,7 @@ fn read_location(
     name: &str,
     table: &Table<'_>,
     is_array: bool,
-    unset: Option<UnsetRule>,
+    (unset, is_netconf): (Option<UnsetRule>, bool),
 ) -> Option<RestLocation> {
     if table.get("sub").is_some() {
         return read_members(name, table);
@@ -169,7 +171,7 @@ fn read_location(
         })));
     }
     if let Some(order) = table.table("order") {
-        let rule = read_order(table, &order);
+        let rule = read_order(table, &order, is_netconf);
         order.finish();
         return rule.map(|rule| RestLocation::Order(Box::new(rule)));
     }
@@ -292,23 +294,42 @@ fn read_field(
     }))
 }
 
-/// `order`: the requests that move an object.
-fn read_order(table: &Table<'_>, order: &Table<'_>) -> Option<OrderRule> {
-    let verbs = [
-        ("PUT", Method::Put),
-        ("POST", Method::Post),
-        ("PATCH", Method::Patch),
-    ];
-    let verb = order.required("verb").and_then(|item| word(&item, &verbs));
-    let after = required_template(order, "after");
-    let before = required_template(order, "before");
+/// `order`: the requests, or attributes of an edit, that move an object.
+fn read_order(table: &Table<'_>, order: &Table<'_>, is_netconf: bool) -> Option<OrderRule> {
     let none = table.required("absent").and_then(|item| value_of(&item));
-    Some(OrderRule {
-        method: verb?,
-        after: after?,
-        before: before?,
-        none: none?,
-    })
+    let moves = if is_netconf {
+        // Without them: those of YANG, when the list is known.
+        let attributes = |key| match order.get(key) {
+            Some(item) => item.table().map(|table| attributes(&table)),
+            None => Some(Vec::new()),
+        };
+        ObjectMove::Attributes {
+            after: attributes("after")?,
+            before: attributes("before")?,
+        }
+    } else {
+        let verbs = [
+            ("PUT", Method::Put),
+            ("POST", Method::Post),
+            ("PATCH", Method::Patch),
+        ];
+        let verb = order.required("verb").and_then(|item| word(&item, &verbs));
+        let after = required_template(order, "after");
+        let before = required_template(order, "before");
+        ObjectMove::Requests {
+            method: verb?,
+            after: after?,
+            before: before?,
+        }
+    };
+    Some(OrderRule { moves, none: none? })
+}
+
+/// Attributes of an element, with templates.
+fn attributes(table: &Table<'_>) -> Vec<(String, TextTemplate)> {
+    let entries = table.entries().into_iter();
+    let attributes = entries.filter_map(|(name, _, item)| Some((name, item_template(&item)?)));
+    attributes.collect()
 }
 
 /// The words of `unset`.

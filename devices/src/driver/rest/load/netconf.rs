@@ -6,13 +6,13 @@ use crate::document::word;
 use crate::document::{Item, Table};
 use crate::driver::json_fields::fields;
 use crate::driver::rest::definition::{
-    CreateRule, CreateTarget, DeviceOwned, RestAttributeRule, RestDefinition, RestInstanceRule,
-    RestLocation, UnsetRule, UpdateRule,
+    CreateRule, CreateTarget, DeviceOwned, ObjectMove, RestAttributeRule, RestDefinition,
+    RestInstanceRule, RestLocation, UnsetRule, UpdateRule,
 };
 use crate::driver::rest::template::TextTemplate;
 use crate::driver::rest::toml::body;
 use crate::map::IndexMap;
-use crate::model::TypeModel;
+use crate::model::{ArrayKind, TypeModel};
 use crate::operation::Method;
 use crate::read::field_path::{FieldPath, PathStep};
 use crate::read::nested_rows::NestedRows;
@@ -214,8 +214,55 @@ pub(super) fn unset_of_list(rule: &mut RestAttributeRule) {
     }
 }
 
+/// The attributes that move an element in a list, if a definition does not have them: those of YANG (RFC
+/// 7950, section 7.8.6).
+pub(super) fn complete_order(
+    (attribute, rule): (&str, &mut RestAttributeRule),
+    instance: &RestInstanceRule,
+    namespaces: &Namespaces,
+) {
+    let RestLocation::Order(order) = &mut rule.location else {
+        return;
+    };
+    let ObjectMove::Attributes { after, before } = &mut order.moves else {
+        return;
+    };
+    let one = |name: &str, text: &str| Some((name.to_owned(), TextTemplate::parse(text).ok()?));
+    if before.is_empty() {
+        before.extend(one("xmlns:yang", YANG));
+        before.extend(one("yang:insert", "first"));
+    }
+    if after.is_empty() {
+        let own = &instance.key[instance.own_key()];
+        let field = own.field.as_ref().map(FieldPath::to_string);
+        let field = field.unwrap_or_default();
+        let path = instance.collection.to_string();
+        // The names of an instance identifier have prefixes; that of the list is the last of its path.
+        let prefixes = path.split('/').filter_map(|name| name.split_once(':'));
+        let prefix = prefixes.last().map(|(prefix, _)| prefix);
+        let (prefix, field) = match field.split_once(':') {
+            Some((prefix, field)) => (prefix, field),
+            None => (prefix.unwrap_or_default(), field.as_str()),
+        };
+        let uri = namespaces.uri(prefix).unwrap_or_default();
+        let key = format!("[{prefix}:{field}='{{{attribute}}}']");
+        after.extend(one("xmlns:yang", YANG));
+        after.extend(one("yang:insert", "after"));
+        after.extend(one(&format!("xmlns:{prefix}"), uri));
+        after.extend(one("yang:key", &key));
+    }
+}
+
+/// The namespace of the attributes of YANG.
+const YANG: &str = "urn:ietf:params:xml:ns:yang:1";
+
 /// Checks what the sections of a type with NETCONF cannot have.
-pub(super) fn check(definition: &RestDefinition, root: &Table<'_>, namespaces: &Namespaces) {
+pub(super) fn check(
+    definition: &RestDefinition,
+    model: &TypeModel,
+    root: &Table<'_>,
+    namespaces: &Namespaces,
+) {
     let error = |message: String| {
         let start = root.span.start;
         root.findings.error("incomplete", start..start, message);
@@ -273,6 +320,16 @@ pub(super) fn check(definition: &RestDefinition, root: &Table<'_>, namespaces: &
         error(format!(
             "`unset = \"null\"` of `{name}` is not available with NETCONF: use `delete`"
         ));
+    }
+    for (name, _) in definition.attributes.iter().filter(|(_, rule)| {
+        !definition.instance.update.is_complete && !rule.location.fields().is_empty()
+    }) {
+        let array = model.attributes.get(name).and_then(|one| one.array);
+        if array.is_some_and(|array| array != ArrayKind::Set) {
+            error(format!(
+                "`{name}` is an array with an order, which `merge` does not send: use `update = {{ verb = \"replace\" }}`, or `array = \"set\"` in the model"
+            ));
+        }
     }
     for step in paths.iter().flat_map(|path| path.steps()) {
         let name = match step {
