@@ -26,7 +26,7 @@ mod not_understood;
 mod objects;
 mod order;
 mod parent;
-mod place_in_answer;
+mod position_in_answer;
 mod predict;
 mod read;
 mod read_requests;

@@ -32,12 +32,12 @@ pub(crate) struct NestedRow<'a> {
     /// Outermost first.
     pub(crate) outer: Vec<JsonRow<'a>>,
     pub(crate) row: JsonRow<'a>,
-    pub(crate) place: RowPlace,
+    pub(crate) position: RowPosition,
 }
 
-/// The place of an instance in an answer.
+/// The position of an instance in an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RowPlace {
+pub(crate) struct RowPosition {
     /// The indexes of the elements that contain it, outermost first.
     pub(crate) outer: Vec<usize>,
     /// The index in its list.
@@ -217,7 +217,7 @@ impl NestedRows {
             all.extend(found.map(|(index, row)| NestedRow {
                 outer: list.outer.clone(),
                 row,
-                place: RowPlace {
+                position: RowPosition {
                     outer: list.indexes.clone(),
                     index,
                 },
@@ -226,19 +226,23 @@ impl NestedRows {
         Ok(all)
     }
 
-    /// The instance at a place of [`NestedRows::rows`].
-    pub(crate) fn row<'a>(&self, answer: &'a Json, place: &RowPlace) -> Option<NestedRow<'a>> {
+    /// The instance at a position of [`NestedRows::rows`].
+    pub(crate) fn row<'a>(
+        &self,
+        answer: &'a Json,
+        position: &RowPosition,
+    ) -> Option<NestedRow<'a>> {
         let mut outer = Vec::new();
         let mut value = answer;
-        for (list, index) in self.outer.iter().zip(&place.outer) {
+        for (list, index) in self.outer.iter().zip(&position.outer) {
             let element = list.row(value, *index)?;
             outer.push(element);
             value = element.value;
         }
         Some(NestedRow {
-            row: self.rows.row(value, place.index)?,
+            row: self.rows.row(value, position.index)?,
             outer,
-            place: place.clone(),
+            position: position.clone(),
         })
     }
 
@@ -283,8 +287,8 @@ impl<'a> NestedRow<'a> {
     }
 }
 
-impl RowPlace {
-    /// The place before it in the same list.
+impl RowPosition {
+    /// The position before it in the same list.
     pub(crate) fn before(&self) -> Option<Self> {
         Some(Self {
             outer: self.outer.clone(),
@@ -346,9 +350,9 @@ mod tests {
         assert_eq!(last.up(1).map(|row| &row.value["name"]), Some(&json!("a")));
         assert_eq!(last.up(3).and_then(|row| row.name), Some("red"));
         assert!(last.up(4).is_none());
-        let again = rule.row(&answer, &last.place).expect("the same row");
+        let again = rule.row(&answer, &last.position).expect("the same row");
         assert_eq!(again.row, last.row);
-        let outer = rule.path_of(&last.place.outer, &last.outer);
+        let outer = rule.path_of(&last.position.outer, &last.outer);
         assert_eq!(outer.to_string(), "vrf.red.af[0].group[0]");
         let answer = json!({"vrf": {"red": {}}});
         let lacking = rule.rows(&answer);

@@ -501,7 +501,7 @@ impl RestInstanceRule {
     }
 
     /// Whether the object is written as a whole, so that what the body lacks is removed.
-    pub(crate) fn writes_whole(&self) -> bool {
+    pub(crate) fn writes_complete(&self) -> bool {
         self.update.is_complete || self.parent_levels > 0
     }
 

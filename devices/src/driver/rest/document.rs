@@ -18,7 +18,7 @@ impl RequestWriter<'_> {
         let Some(Parsed::Json(answer)) = self.state.get(&document.read.name) else {
             return Err(error("ensure", "the document was not read"));
         };
-        let path = self.place_in(answer)?;
+        let path = self.position_in(answer)?;
         let after = self.with_change(answer, &path)?;
         Ok(document.operations(&self.written_attributes(), answer, after))
     }

@@ -10,7 +10,7 @@ use super::definition::{RestDefinition, RestInstanceRule};
 use super::lookups::answer;
 use super::read_requests::collections;
 use crate::model::TypeModel;
-use crate::read::nested_rows::{NestedRow, RowPlace};
+use crate::read::nested_rows::{NestedRow, RowPosition};
 use crate::read::{ReadError, State};
 use crate::value::{Attributes, Value};
 
@@ -35,8 +35,8 @@ impl FoundObject<'_> {
     }
 }
 
-/// Position of an object: its collection and the place in it.
-type ObjectIndex = (usize, RowPlace);
+/// Position of an object: its collection and the position in it.
+type ObjectIndex = (usize, RowPosition);
 
 /// A singleton that has no fields.
 static NOTHING: Json = Json::Null;
@@ -67,17 +67,17 @@ pub(crate) fn objects<'a>(
         let found = found.map_err(|message| ReadError { read, message })?;
         let own = definition.instance.own_key();
         let mut previous: Option<(Vec<usize>, Cow<'_, str>)> = None;
-        for (place, key, object) in found {
+        for (position, key, object) in found {
             // The first object of a list has none before it.
-            let before = previous.filter(|(list, _)| *list == place.outer);
-            previous = Some((place.outer.clone(), key[own].clone()));
+            let before = previous.filter(|(list, _)| *list == position.outer);
+            previous = Some((position.outer.clone(), key[own].clone()));
             let found = FoundObject {
                 kind,
                 key,
                 previous: before.map(|(_, name)| name),
                 object,
             };
-            objects.push(((index, place), found));
+            objects.push(((index, position), found));
         }
     }
     Ok(objects)
@@ -89,7 +89,7 @@ fn objects_in<'a>(
     rule: &'a RestInstanceRule,
     state: &'a State,
     read: &str,
-) -> Result<Vec<(RowPlace, ObjectKey<'a>, &'a Json)>, String> {
+) -> Result<Vec<(RowPosition, ObjectKey<'a>, &'a Json)>, String> {
     let Some(answer) = answer(state, read).filter(|answer| !answer.is_null()) else {
         return Ok(Vec::new());
     };
@@ -106,12 +106,12 @@ fn objects_in<'a>(
         let list = list.or_else(|| object.is_array().then(|| rule.location.clone()));
         return match list {
             Some(list) => Err(format!("`{list}` is a list, not one object")),
-            None => Ok(vec![(RowPlace::default(), vec![name.into()], object)]),
+            None => Ok(vec![(RowPosition::default(), vec![name.into()], object)]),
         };
     };
     let found = rows.rows(answer)?.into_iter().map(|found| {
         let key = key_of(rule, &found)?;
-        Ok((found.place, key, found.row.value))
+        Ok((found.position, key, found.row.value))
     });
     found
         .filter(|found| found.is_ok() || rule.document.is_none())
@@ -122,7 +122,7 @@ fn objects_in<'a>(
 fn object_at<'a>(
     definition: &'a RestDefinition,
     state: &'a State,
-    (collection, place): &ObjectIndex,
+    (collection, position): &ObjectIndex,
 ) -> Option<FoundObject<'a>> {
     let collection = collections(definition).into_iter().nth(*collection)?;
     let kind = collection.kind;
@@ -137,8 +137,10 @@ fn object_at<'a>(
             object: rule.location.get(answer).unwrap_or(&NOTHING),
         });
     };
-    let found = rows.row(answer, place)?;
-    let before = place.before().and_then(|place| rows.row(answer, &place));
+    let found = rows.row(answer, position)?;
+    let before = position
+        .before()
+        .and_then(|position| rows.row(answer, &position));
     let previous = before.and_then(|row| key_of(rule, &row).ok()?.into_iter().nth(rule.own_key()));
     Some(FoundObject {
         kind,

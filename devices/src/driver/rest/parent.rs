@@ -20,7 +20,7 @@ impl RequestWriter<'_> {
         };
         let rows = rule.rows.as_ref().ok_or_else(unread)?;
         let (parents, inner) = rows.split_at(rule.parent_levels);
-        let path = self.place_in(answer)?;
+        let path = self.position_in(answer)?;
         // Each list has its path, and its element one step.
         let steps = parents.iter().map(|list| list.location().steps().len() + 1);
         let (path, object) = path.split_at(steps.sum());

@@ -106,7 +106,7 @@ impl RequestWriter<'_> {
     /// Removes a field by the body of the object.
     fn remove_field(&self, body: &mut Body, path: &FieldPath, unset: Option<UnsetRule>) {
         let is_whole =
-            self.change.kind == ChangeKind::Create || self.definition.instance.writes_whole();
+            self.change.kind == ChangeKind::Create || self.definition.instance.writes_complete();
         let current = self.current_object();
         let exists = current.is_some_and(|object| path.get(object).is_some());
         if is_whole {

@@ -406,7 +406,7 @@ fn field_errors<'a>(
     unset: Option<UnsetRule>,
 ) -> Vec<String> {
     let rule = &definition.instance;
-    let is_complete = rule.writes_whole();
+    let is_complete = rule.writes_complete();
     let fields: Vec<_> = fields.collect();
     let mut errors = Vec::new();
     let mut arrays = fields

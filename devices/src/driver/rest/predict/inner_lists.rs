@@ -9,7 +9,7 @@ use super::{Predictor, fill};
 use crate::driver::rest::element_path;
 use crate::operation::Method;
 use crate::read::field_path::FieldPath;
-use crate::read::nested_rows::{NestedRow, NestedRows, RowPlace};
+use crate::read::nested_rows::{NestedRow, NestedRows, RowPosition};
 use crate::read::parents::name_field;
 use crate::read::rows::JsonRow;
 
@@ -32,7 +32,7 @@ pub(super) fn row_in<'a>(
     NestedRow {
         outer: outer.collect(),
         row: JsonRow { name, value },
-        place: RowPlace::default(),
+        position: RowPosition::default(),
     }
 }
 
@@ -58,9 +58,9 @@ impl Predictor<'_> {
         let Some(row) = found.next() else {
             return false;
         };
-        let outer = parents.path_of(&row.place.outer, &row.outer);
-        let place = outer.join(&parents.innermost().path_of(row.place.index, row.row));
-        if let Some(parent) = place.get_mut(answer) {
+        let outer = parents.path_of(&row.position.outer, &row.outer);
+        let position = outer.join(&parents.innermost().path_of(row.position.index, row.row));
+        if let Some(parent) = position.get_mut(answer) {
             self.apply_to_object(method, body, parent);
         }
         true
@@ -81,14 +81,14 @@ impl Predictor<'_> {
         let lists = rows.lists(answer).unwrap_or_default().into_iter();
         let lists: Vec<(FieldPath, Vec<OuterElement>)> = lists
             .map(|list| {
-                let place = rows.path_of(&list.indexes, &list.outer);
-                (place, self.outer_elements(&list.outer))
+                let position = rows.path_of(&list.indexes, &list.outer);
+                (position, self.outer_elements(&list.outer))
             })
             .collect();
-        lists.iter().any(|(place, outer)| {
+        lists.iter().any(|(position, outer)| {
             let values = self.outer_values(outer);
             let collection = fill(&rule.collection, &|hole| values.get(hole).cloned());
-            place.get_mut(answer).is_some_and(|value| {
+            position.get_mut(answer).is_some_and(|value| {
                 let list = (rows.innermost(), collection.as_str(), kind);
                 self.apply_to_list(request, list, value, outer)
             })

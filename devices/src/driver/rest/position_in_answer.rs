@@ -1,4 +1,4 @@
-//! The place of an object in the answer, for requests that write what contains it: a document, or its
+//! The position of an object in the answer, for requests that write what contains it: a document, or its
 //! parent.
 
 use serde_json::Value as Json;
@@ -16,7 +16,7 @@ use crate::value::{Name, Value};
 
 impl RequestWriter<'_> {
     /// The path of the object of the change in the answer; of a new object, its future path.
-    pub(super) fn place_in(&self, answer: &Json) -> Result<FieldPath, RenderError> {
+    pub(super) fn position_in(&self, answer: &Json) -> Result<FieldPath, RenderError> {
         let rule = &self.definition.instance;
         match self.change.kind {
             ChangeKind::Remove if !rule.remove => {
@@ -81,8 +81,8 @@ impl RequestWriter<'_> {
             let mut keys = rule.key.iter();
             keys.all(|key| self.is_desired(key, found))
         })?;
-        let outer = rows.path_of(&found.place.outer, &found.outer);
-        Some(outer.join(&rows.innermost().path_of(found.place.index, found.row)))
+        let outer = rows.path_of(&found.position.outer, &found.outer);
+        Some(outer.join(&rows.innermost().path_of(found.position.index, found.row)))
     }
 
     /// The path of a new object in the answer.
