@@ -9,8 +9,7 @@ use crate::document::Table;
 use crate::driver::rest::codec::ValueCodec;
 use crate::driver::rest::definition::{
     CreateTarget, FieldRule, ObjectMove, OrderRule, RestAttributeRule, RestDefinition,
-    RestInstanceRule,
-    RestLocation, UnsetRule,
+    RestInstanceRule, RestLocation, UnsetRule,
 };
 use crate::driver::rest::order::FIRST;
 use crate::driver::rest::template::TextTemplate;
