@@ -1,6 +1,7 @@
 //! The first command and the example files of README.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use test_support::program;
@@ -50,20 +51,63 @@ fn ci_run_calls_the_test_command_of_the_readme() {
     assert_eq!(called, [command]);
 }
 
+/// Writes the files of a page, each behind a comment with its path. Returns their number.
+fn write_files(page: &str, directory: &Path) -> usize {
+    let mut files = 0;
+    for part in page.split("<!-- file: ").skip(1) {
+        let (name, rest) = part.split_once(" -->\n```").expect("a file follows");
+        let (_, rest) = rest.split_once('\n').expect("its kind");
+        let (text, _) = rest.split_once("```").expect("it ends");
+        let path = directory.join(name);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("it can be made");
+        fs::write(path, text).expect("it can be written");
+        files += 1;
+    }
+    files
+}
+
+/// The platform of the tutorial is valid, passes its tests, and is applied to its structural mock.
+#[test]
+fn platform_of_the_tutorial_works() {
+    let page = fs::read_to_string("docs/platform-tutorial.md").expect("the page is there");
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let definitions = path("definitions");
+    let (of_definitions, of_trial): (Vec<_>, Vec<_>) = page
+        .split_inclusive("\n```\n")
+        .partition(|part| part.contains("fastiron/") || part.contains("models/"));
+    let written = write_files(&of_definitions.concat(), Path::new(&definitions));
+    assert_eq!(written, 4, "a platform, two types and a model");
+    assert_eq!(write_files(&of_trial.concat(), directory.path()), 3);
+    let validated = program::run(&["driver", "validate", &definitions]);
+    validated.assert_code(0);
+    validated.assert_contains("no findings");
+    let tested = program::run(&["driver", "test", &definitions]);
+    tested.assert_contains("own: 11 passed, 0 failed");
+    let (running, state, inventory) = (path("running"), path("state"), path("inventory.toml"));
+    let options = [
+        "--state",
+        &state,
+        "--inventory",
+        &inventory,
+        "--definitions",
+        &definitions,
+    ];
+    let planned = program::run(&[&["plan", "--running", &running][..], &options].concat());
+    planned.assert_contains("port-name Uplink to spine 1");
+    planned.assert_contains("ip route 10.0.0.0/8 192.0.2.2 distance 5 name core");
+    let mock = ["apply", "--mock", "--mock-config", &running];
+    let applied = program::run(&[&mock[..], &options].concat());
+    applied.assert_code(0);
+    applied.assert_contains("changed");
+}
+
 /// The type that the page about definitions makes from nothing.
 #[test]
 fn readme_example_of_a_user_type_works() {
     let page = fs::read_to_string("docs/definitions.md").expect("the page is there");
     let directory = tempfile::tempdir().expect("a directory");
-    let mut files = 0;
-    for part in page.split("<!-- file: ").skip(1) {
-        let (name, rest) = part.split_once(" -->\n```toml\n").expect("a file follows");
-        let (text, _) = rest.split_once("```").expect("it ends");
-        let path = directory.path().join(name);
-        fs::create_dir_all(path.parent().expect("a directory")).expect("it can be made");
-        fs::write(path, text).expect("it can be written");
-        files += 1;
-    }
+    let files = write_files(&page, directory.path());
     assert_eq!(files, 2, "a model and how a platform says it");
     let own = directory.path().display().to_string();
     let run = |arguments: &[&str]| {
