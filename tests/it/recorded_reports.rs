@@ -92,6 +92,7 @@ fn model(name: &str, supplied: Vec<Name>) -> TypeModel {
         .chain(properties)
         .map(|(name, role)| {
             let attribute = AttributeModel {
+                default_word: None,
                 name: name.clone(),
                 doc: String::new(),
                 role,

@@ -72,6 +72,7 @@ impl Draft {
         self.0.attributes.insert(
             name.to_owned().into(),
             AttributeModel {
+                default_word: None,
                 name: name.to_owned().into(),
                 doc: String::new(),
                 role,
