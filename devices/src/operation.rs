@@ -87,8 +87,11 @@ pub struct ConfigLine {
     pub mode: Vec<Text>,
     /// The line itself; `None` if the operation only enters the mode (`vlan 42`).
     pub text: Option<Text>,
-    /// Further lines that the device reads without a prompt, such as the text of a banner.
+    /// Further lines: the device reads them without a prompt, such as the text of a banner, or in the
+    /// mode that the line enters.
     pub body: Vec<Text>,
+    /// The line enters a mode for the lines of `body`. The last of them leaves it.
+    pub enters_mode: bool,
     /// The device may ask a question after the line, so the line is sent alone.
     pub may_prompt: bool,
     /// A warning for the user about this line.
@@ -102,6 +105,7 @@ impl ConfigLine {
             mode: mode.to_vec(),
             text: None,
             body: Vec::new(),
+            enters_mode: false,
             may_prompt: false,
             warning: None,
         }

@@ -77,6 +77,8 @@ pub struct LineShape {
     pub unprinted: Vec<String>,
     /// Lines of the top level without which the line is refused.
     pub needs: Vec<String>,
+    /// The line after which the block of the header is left: the lines between are a text.
+    pub text_end: Option<String>,
 }
 
 /// A line that removes the lines with the same names, where these stand.

@@ -39,6 +39,7 @@ mod secret_lines;
 pub(crate) mod template;
 #[cfg(test)]
 mod tests;
+mod text_body;
 mod whitespace;
 
 use std::borrow::Cow;

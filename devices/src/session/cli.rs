@@ -15,6 +15,7 @@
 //!
 //! Begin reading at [`opening`], then [`reading`], [`writing`], [`mode_exit`] and [`config_mode`].
 
+mod body;
 mod candidate;
 pub(super) mod config_lines;
 mod config_mode;

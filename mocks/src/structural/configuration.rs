@@ -34,6 +34,8 @@ pub(super) enum LineEffect {
     Applied,
     /// The line is the header of a block, which has these headers.
     Entered(Vec<String>),
+    /// The line ends the text of the block, and leaves it.
+    Left,
     /// It is no line of the configuration.
     Refused,
 }
@@ -42,6 +44,7 @@ impl StructuralConfiguration {
     /// A configuration with the lines of a text.
     pub(crate) fn new(command_line: &CommandLine, text: &str) -> Result<Self, InvalidShape> {
         let shapes = command_line.shapes.iter().map(CompiledShape::new);
+        let shapes = shapes.collect::<Result<Vec<_>, _>>()?;
         let removals = command_line.removals.iter().map(CompiledRemoval::new);
         let moves = command_line.moves.iter().map(CompiledMove::new);
         let last = command_line.last.as_deref().map(compile).transpose()?;
@@ -50,14 +53,14 @@ impl StructuralConfiguration {
         let lists = command_line.lists.iter().map(CompiledList::new);
         let lists = lists.collect::<Result<Vec<_>, _>>()?;
         let sets = command_line.sets.iter().map(CompiledSet::new);
-        let top = node::read(text, &lists);
+        let top = node::read(text, &lists, &shapes);
         Ok(Self {
             committed: command_line.abort.is_some().then(|| top.clone()),
             top,
             negate: command_line.negate.clone(),
             negate_replaces: command_line.negate_replaces.clone(),
             has_blocks: command_line.sub_mode.is_some(),
-            shapes: shapes.collect::<Result<_, _>>()?,
+            shapes,
             removals: removals.collect::<Result<_, _>>()?,
             moves: moves.collect::<Result<_, _>>()?,
             lists,
@@ -91,6 +94,9 @@ impl StructuralConfiguration {
             text.push_str(&line);
             text.push('\n');
             self.print(&node.children, depth + 1, text);
+            if let Some(end) = &node.end {
+                text.push_str(&format!("{}{end}\n", " ".repeat(depth)));
+            }
             rest = &others[count - 1..];
         }
     }
@@ -124,6 +130,13 @@ impl StructuralConfiguration {
 
     /// Applies a line in the block with these headers, or each of the lines that it stands for.
     pub(super) fn apply(&mut self, headers: &[String], line: &str) -> LineEffect {
+        if let Some(end) = self.text_end(headers) {
+            if line == end {
+                return LineEffect::Left;
+            }
+            self.level(headers).push(Node::new(line));
+            return LineEffect::Applied;
+        }
         if self.change_set(headers, line) {
             return LineEffect::Applied;
         }
@@ -187,10 +200,33 @@ impl StructuralConfiguration {
         if self.is_header(headers, line) {
             let entered = [headers, &[line.to_owned()]].concat();
             self.level(&entered);
+            if let Some(end) = self.text_end(&entered) {
+                self.begin_text(&entered, end);
+            }
             return LineEffect::Entered(entered);
         }
         self.set(headers, line);
         LineEffect::Applied
+    }
+
+    /// The line that ends the text of the block with these headers.
+    pub(super) fn text_end(&self, headers: &[String]) -> Option<String> {
+        let (header, outer) = headers.split_last()?;
+        let mut shapes = self.shapes.iter().filter(|shape| shape.is_in(outer));
+        let end = shapes.find_map(|shape| shape.text_end_below(header));
+        end.map(str::to_owned)
+    }
+
+    /// Begins the text of a block, which replaces that before.
+    fn begin_text(&mut self, headers: &[String], end: String) {
+        let Some((header, outer)) = headers.split_last() else {
+            return;
+        };
+        let mut level = self.level(outer).iter_mut();
+        if let Some(node) = level.find(|node| node.text.eq_ignore_ascii_case(header)) {
+            node.children.clear();
+            node.end = Some(end);
+        }
     }
 
     /// Whether all shapes of a line need lines that the top level does not have.

@@ -3,33 +3,37 @@
 use std::collections::{HashMap, HashSet};
 
 use super::list_line::CompiledList;
+use super::shape::CompiledShape;
 
 /// A line, and the lines of its block.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Node {
     pub(super) text: String,
     pub(super) children: Vec<Node>,
+    /// The line that ends the text of the block.
+    pub(super) end: Option<String>,
 }
 
 impl Node {
     pub(super) fn new(text: &str) -> Self {
         Self {
             text: text.to_owned(),
-            children: Vec::new(),
+            ..Self::default()
         }
     }
 }
 
 /// The lines of a text, each with the lines below it. A line with a list is one for each element, and
 /// blocks with one header are one block, as on a device.
-pub(super) fn read(text: &str, lists: &[CompiledList]) -> Vec<Node> {
-    joined(parse(text), lists)
+pub(super) fn read(text: &str, lists: &[CompiledList], shapes: &[CompiledShape]) -> Vec<Node> {
+    joined(parse(text, shapes), lists)
 }
 
-fn parse(text: &str) -> Vec<Node> {
+fn parse(text: &str, shapes: &[CompiledShape]) -> Vec<Node> {
     let mut top: Vec<Node> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
-    for line in text.lines() {
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
         let content = line.trim();
         if content.is_empty() {
             continue;
@@ -41,7 +45,14 @@ fn parse(text: &str) -> Vec<Node> {
             let node = level.last_mut().expect("an open block has a line");
             level = &mut node.children;
         }
-        level.push(Node::new(content));
+        let mut node = Node::new(content);
+        let mut shapes = shapes.iter();
+        if let Some(end) = shapes.find_map(|shape| shape.text_end_below(content)) {
+            let inside = lines.by_ref().take_while(|line| line.trim() != end);
+            node.children = inside.map(|line| Node::new(line.trim())).collect();
+            node.end = Some(end.to_owned());
+        }
+        level.push(node);
         open.push(depth);
     }
     top
@@ -52,7 +63,7 @@ fn joined(level: Vec<Node>, lists: &[CompiledList]) -> Vec<Node> {
     let mut lines: Vec<Node> = Vec::new();
     for node in level {
         let listed = lists.iter().find_map(|list| list.lines(&node.text));
-        if !node.children.is_empty() {
+        if !node.children.is_empty() && node.end.is_none() {
             headers.insert(node.text.to_lowercase());
         }
         match listed {
@@ -60,7 +71,7 @@ fn joined(level: Vec<Node>, lists: &[CompiledList]) -> Vec<Node> {
                 headers.extend(texts.iter().map(|text| text.to_lowercase()));
                 lines.extend(texts.into_iter().map(|text| Node {
                     text,
-                    children: node.children.clone(),
+                    ..node.clone()
                 }));
             }
             None => lines.push(node),
@@ -80,7 +91,7 @@ fn joined(level: Vec<Node>, lists: &[CompiledList]) -> Vec<Node> {
             }
         }
     }
-    for node in &mut all {
+    for node in all.iter_mut().filter(|node| node.end.is_none()) {
         node.children = joined(std::mem::take(&mut node.children), lists);
     }
     all

@@ -25,6 +25,8 @@ pub(super) struct CompiledShape {
     unprinted: Vec<Regex>,
     /// Lines of the top level without which the line is refused.
     pub(super) needs: Vec<String>,
+    /// The line that ends the text of the block.
+    pub(super) text_end: Option<String>,
 }
 
 /// A line that removes, with compiled patterns.
@@ -49,6 +51,7 @@ impl CompiledShape {
             negative: shape.negative,
             unprinted: compile_all(&shape.unprinted)?,
             needs: shape.needs.clone(),
+            text_end: shape.text_end.clone(),
         })
     }
 
@@ -60,6 +63,12 @@ impl CompiledShape {
     /// Whether the configuration has a line of the shape after it was sent.
     pub(super) fn prints(&self, line: &str) -> bool {
         self.negative != NegativeForm::OnlyPrinted && key(&self.unprinted, line).is_none()
+    }
+
+    /// The line that ends the text of the block with this header, wherever it is.
+    pub(super) fn text_end_below(&self, header: &str) -> Option<&str> {
+        let end = self.text_end.as_deref().filter(|_| self.is_header)?;
+        self.key(header).is_some().then_some(end)
     }
 
     /// The names in a line of the shape.

@@ -248,7 +248,8 @@ impl StructuralTerminal {
     /// Applies a line of the configuration. Returns whether it is one.
     fn configure(&mut self, line: &str, rules: &CommandLine) -> bool {
         let mut configuration = lock(&self.shared.configuration);
-        if rules.direct_sub_modes && !configuration.is_header(&self.headers, line) {
+        let is_in_text = configuration.text_end(&self.headers).is_some();
+        if rules.direct_sub_modes && !is_in_text && !configuration.is_header(&self.headers, line) {
             let outside = (0..self.headers.len())
                 .rev()
                 .find(|depth| configuration.is_header(&self.headers[..*depth], line));
@@ -257,6 +258,13 @@ impl StructuralTerminal {
         match configuration.apply(&self.headers, line) {
             LineEffect::Applied => true,
             LineEffect::Refused => false,
+            LineEffect::Left => {
+                self.headers.pop();
+                if self.headers.is_empty() {
+                    self.mode = rules.config_mode;
+                }
+                true
+            }
             LineEffect::Entered(headers) => {
                 self.headers = headers;
                 self.mode = rules.sub_mode.unwrap_or(rules.config_mode);

@@ -1,7 +1,7 @@
 //! Reads the attributes of an instance from lines: those of its block and those of its own.
 
 use super::found::FoundInstance;
-use super::rules::{CliAttributeRule, CliLocation};
+use super::rules::{CliAttributeRule, CliLocation, TextBody};
 use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, value_parts};
 use super::{CliType, rules};
 use crate::driver::codec::RangeSet;
@@ -40,7 +40,8 @@ impl CliType {
     pub(super) fn read_line(&self, rule: &CliAttributeRule, node: &Node) -> Option<Bindings> {
         match &rule.location {
             CliLocation::Lines => self.read_own_line(rule, &node.text),
-            CliLocation::Opaque { words, .. } => {
+            CliLocation::Body(TextBody::UpTo { .. }) => None,
+            CliLocation::Body(TextBody::After { words, .. }) => {
                 let body = node.body.as_deref()?;
                 let start = node.text.get(..words.len())?;
                 start

@@ -150,13 +150,15 @@ impl CliType {
         if is_unset && actual.is_some_and(|actual| self.is_unset(name, actual)) {
             return true;
         }
-        if let Some(CliLocation::Opaque { .. }) = rule.map(|rule| &rule.location) {
-            // Line ends before and after a free text belong to its delimiters.
-            let text = |value: &Value| {
-                let text = value.unwrap_sensitive().as_str()?;
-                Some(text.trim_matches(['\r', '\n']).to_owned())
+        if let Some(CliLocation::Body(body)) = rule.map(|rule| &rule.location) {
+            let text = |value: Option<&Value>| {
+                let text = value?.unwrap_sensitive().as_str()?;
+                Some(text.to_owned())
             };
-            return text(value) == actual.and_then(text);
+            return match (text(Some(value)), text(actual)) {
+                (Some(value), Some(actual)) => body.is_same(&value, &actual),
+                (value, actual) => value == actual,
+            };
         }
         if let Some(default) = current.defaults.get(name) {
             let in_table = matches!(

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use super::CliType;
 use super::block_path::BlockPath;
 use super::render::{Goal, Rendering, location_of};
-use super::rules::{CliAttributeRule, CliLocation, EquivalentValue, InstanceKind, range_set};
+use super::rules::{
+    CliAttributeRule, CliLocation, EquivalentValue, InstanceKind, TextBody, range_set,
+};
 use super::template::LineTemplate;
 use crate::change::{ChangeKind, Desired};
 use crate::driver::effect::{Effect, EffectSlot};
@@ -171,7 +173,8 @@ impl CliType {
             | CliLocation::NumberOf(_)
             | CliLocation::Order(_)
             | CliLocation::Nowhere => return None,
-            CliLocation::Opaque { words, .. } => words.clone(),
+            CliLocation::Body(TextBody::UpTo { .. }) => return None,
+            CliLocation::Body(TextBody::After { words, .. }) => words.clone(),
             _ => {
                 // The first of several spellings is written.
                 let templates = rule.lines.iter().take(1).chain(rule.set.values().flatten());

@@ -2,7 +2,7 @@
 
 use super::CliType;
 use super::named_lines::NamedLines;
-use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind, NoForm};
+use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind, NoForm, TextBody};
 use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::Role;
 use crate::secret::Text;
@@ -111,7 +111,12 @@ impl CliType {
             }
             CliLocation::Instance => read.push("part of the instance's line".to_owned()),
             CliLocation::Cell(cell) => read.push(format!("column {}", cell.name)),
-            CliLocation::Opaque { words, .. } => read.push(format!("the text after `{words}`")),
+            CliLocation::Body(TextBody::After { words, .. }) => {
+                read.push(format!("the text after `{words}`"))
+            }
+            CliLocation::Body(TextBody::UpTo { end }) => {
+                read.push(format!("the text of the block up to `{end}`"))
+            }
             CliLocation::Exists(texts) => {
                 let texts: Vec<_> = texts.iter().map(|line| line.text.as_str()).collect();
                 read.push(format!("any line that begins with {}", texts.join(" or ")))

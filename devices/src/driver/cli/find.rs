@@ -97,6 +97,12 @@ impl CliType {
             }
             ContentLocation::Line => {}
             ContentLocation::Block(position) => {
+                let block = position
+                    .split_last()
+                    .map(|(last, outer)| &nodes_at(nodes, outer)[*last]);
+                let text = block.into_iter().flat_map(|block| self.block_text(block));
+                let text = text.map(|(rule, text)| (rule.name.clone(), text));
+                found.attributes.extend(text);
                 self.read_block(nodes_at(nodes, position), &mut found)
             }
             ContentLocation::Lines(lines) => self.read_block(lines, &mut found),

@@ -11,6 +11,7 @@ mod instance;
 pub(in crate::driver) mod instance_keys;
 mod named_lines;
 mod secrets;
+mod text_body;
 mod toml;
 mod value_parts;
 
@@ -26,6 +27,7 @@ use self::check_creation::check_creation;
 use self::instance::instance;
 use self::instance_keys::InstanceKeys;
 use self::secrets::check_secrets;
+use self::text_body::check_text_bodies;
 use super::CliType;
 use super::global_default;
 use super::line_text::LineRules;
@@ -225,6 +227,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     check_names(&cli, root);
     check_combinations(&cli, root);
     check_creation(&cli, root);
+    check_text_bodies(&cli, opaque, root);
     value_parts::check(&cli, root);
     check_secrets(context, &cli, root);
     global_default::check(&cli, root);

@@ -7,7 +7,7 @@ use switchtender_outline::{
 use super::CliType;
 use super::block_path::BlockPath;
 use super::order::FIRST;
-use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm, range_set};
+use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm, TextBody, range_set};
 use super::template::LineTemplate;
 use crate::value::Value;
 
@@ -34,6 +34,7 @@ impl CliType {
                 [] => self.instance.needs.clone(),
                 _ => Vec::new(),
             },
+            text_end: self.end_of_text(&shape),
             ..shape
         });
         for shape in needed.chain(own) {
@@ -45,6 +46,22 @@ impl CliType {
         command_line.moves.extend(self.move_shapes());
         command_line.lists.extend(self.list_shapes());
         command_line.sets.extend(self.set_shapes());
+    }
+
+    /// The line that ends the text of the blocks with a header.
+    fn end_of_text(&self, shape: &LineShape) -> Option<String> {
+        let mut rules = self.attributes.values();
+        let end = rules.find_map(|rule| match &rule.location {
+            CliLocation::Body(TextBody::UpTo { end }) => Some(end.clone()),
+            _ => None,
+        });
+        let is_own = |block: &Headers| {
+            let own = block.split_last();
+            own.is_some_and(|(last, outer)| {
+                outer == shape.block && shape.patterns == [last.clone()]
+            })
+        };
+        end.filter(|_| shape.is_header && self.outer_blocks().iter().any(is_own))
     }
 
     /// The lines of sets of numbers, which add and remove elements.

@@ -6,13 +6,13 @@
 
 mod added;
 mod block_index;
+mod body;
 mod header;
 mod indexed_lines;
 mod instance_lines;
 mod named;
 mod needed;
 mod number_set;
-mod opaque;
 mod removal;
 mod table;
 mod tree;
@@ -28,6 +28,7 @@ use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::secret::Text;
 use crate::value::{Attributes, Value};
+use body::apply_block_text;
 use named::NamedLevel;
 use removal::elements_of;
 use tree::{Target, enter, insert, insert_at};
@@ -164,6 +165,9 @@ impl CliType {
             return;
         };
         let text = text.reveal();
+        if line.enters_mode {
+            return apply_block_text(level, &text, &line.body);
+        }
         if self.apply_move(level, headers, &text) {
             return;
         }
@@ -223,8 +227,8 @@ impl CliType {
         text: String,
         defaults: &Attributes,
     ) {
-        if !line.body.is_empty() || self.opaque_rule(operation).is_some() {
-            self.apply_opaque(level, operation, &text, &line.body);
+        if !line.body.is_empty() || self.words_of_text(operation).is_some() {
+            self.apply_text(level, operation, &text, &line.body);
             return;
         }
         let rules: Vec<&CliAttributeRule> = operation

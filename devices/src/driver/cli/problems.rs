@@ -114,22 +114,11 @@ impl CliType {
                     );
                 }
             }
-            if let Some(CliLocation::Opaque { .. }) = rule.map(|rule| &rule.location)
-                && let Some(end) = self.end_within(value)
-            {
-                let message = format!(
-                    "a line of the text ends in `{end}`, which ends the complete text on {}; \
-                     the lines after it would be lost: end the line with other characters",
-                    self.platform
-                );
-                error(name, ProblemKind::Unwritable, message);
-            }
-            if let Some(CliLocation::Opaque { delimiters, .. }) = rule.map(|rule| &rule.location)
+            if let Some(CliLocation::Body(body)) = rule.map(|rule| &rule.location)
                 && let Some(text) = value.unwrap_sensitive().as_str()
-                && delimiters.iter().all(|delimiter| text.contains(*delimiter))
+                && let Some((kind, message)) = self.body_problem(body, text)
             {
-                let message = "the text contains every possible delimiter".to_owned();
-                error(name, ProblemKind::Unchangeable, message);
+                error(name, kind, message);
             }
             if let Some((kind, message)) = self.cannot_write(name, value, *rule) {
                 error(name, kind, message);
@@ -274,16 +263,6 @@ impl CliType {
         })
     }
 
-    /// The part of a free text that the device would parse as its end.
-    fn end_within<'v>(&self, value: &'v Value) -> Option<&'v str> {
-        let text = value.unwrap_sensitive().as_str()?;
-        let mut ends = text.lines().flat_map(|line| {
-            let ends = self.opaque_ends.iter();
-            ends.filter_map(move |end| Some(end.find(line)?.as_str()))
-        });
-        ends.next()
-    }
-
     /// The reason why a value cannot be part of a command line.
     fn cannot_write(
         &self,
@@ -294,7 +273,7 @@ impl CliType {
         let location = rule.map_or(&CliLocation::Instance, |rule| &rule.location);
         if matches!(
             location,
-            CliLocation::Opaque { .. } | CliLocation::NumberOf(_) | CliLocation::Nowhere
+            CliLocation::Body(_) | CliLocation::NumberOf(_) | CliLocation::Nowhere
         ) || value.as_bool().is_some()
         {
             return None;

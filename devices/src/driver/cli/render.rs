@@ -5,6 +5,7 @@
 
 mod added_values;
 mod attribute;
+mod body;
 mod cleared;
 mod instance;
 mod members;
@@ -227,6 +228,8 @@ impl<'a> Rendering<'a> {
         let creates = creates && !has_own_line && cli.model.is_ensurable();
         if creates && !cli.instance.create.is_empty() {
             self.create()?;
+        } else if self.sends_block_as_text() {
+            // The header is sent with the text.
         } else if creates && !self.mode.is_empty() && cli.instance.kind.named().is_none() {
             self.enter("ensure");
         } else if let Some(name) = self.changed_header() {
@@ -431,6 +434,7 @@ impl<'a> Rendering<'a> {
                 mode: self.mode.clone(),
                 text: None,
                 body: Vec::new(),
+                enters_mode: false,
                 may_prompt: self.cli.instance.prompts,
                 warning: None,
             }),
@@ -464,6 +468,7 @@ impl<'a> Rendering<'a> {
                 mode: self.mode.clone(),
                 text: Some(text),
                 body: Vec::new(),
+                enters_mode: false,
                 may_prompt: may_ask,
                 warning: None,
             }),

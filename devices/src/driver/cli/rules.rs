@@ -250,11 +250,8 @@ pub(crate) enum CliLocation {
     /// In the line or the key of the instance.
     Instance,
     Cell(Cell),
-    /// In the free text that follows these words.
-    Opaque {
-        words: String,
-        delimiters: Vec<char>,
-    },
+    /// In a text of several lines.
+    Body(TextBody),
     /// True when a line begins like one of these.
     Exists(Vec<LineTemplate>),
     /// In lines of other blocks.
@@ -267,6 +264,18 @@ pub(crate) enum CliLocation {
     Order(MoveRule),
     /// Not supported.
     Nowhere,
+}
+
+/// How a device marks the beginning and the end of a text.
+#[derive(Clone, Debug)]
+pub(crate) enum TextBody {
+    /// It follows these words, enclosed in one of the delimiters.
+    After {
+        words: String,
+        delimiters: Vec<char>,
+    },
+    /// It is the content of the instance's block, and this line ends it.
+    UpTo { end: String },
 }
 
 /// A column of a table, a key of a stanza or a field of a JSON object.

@@ -12,9 +12,9 @@ impl CliType {
             Value::String(text) => {
                 let rule = self.attributes.get(name);
                 if let Some(rule) = rule
-                    && let CliLocation::Opaque { .. } = rule.location
+                    && let CliLocation::Body(body) = &rule.location
                 {
-                    let empty = text.trim_matches(['\r', '\n']).is_empty();
+                    let empty = body.lines(text).is_empty();
                     return rule.absent.clone().filter(|_| empty);
                 }
                 let trimmed = text.trim();

@@ -53,7 +53,16 @@ impl ConfigLines {
                 }
             }
             mode = ConfigMode::Config(line.mode.clone());
-            if let Some(text) = &line.text {
+            if line.enters_mode {
+                let lines: Vec<&Text> = line.text.iter().chain(&line.body).collect();
+                for (position, text) in lines.iter().enumerate() {
+                    let owner = LineOwner {
+                        operation: Some(index),
+                        enters: position + 1 < lines.len(),
+                    };
+                    add((*text).clone(), None, owner);
+                }
+            } else if let Some(text) = &line.text {
                 let owner = LineOwner {
                     operation: Some(index),
                     enters: false,

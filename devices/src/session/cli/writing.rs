@@ -66,7 +66,7 @@ pub(super) struct EnteredMode {
 }
 
 /// The outcome of a line without an answer.
-fn unknown(failure: &SessionErrorKind, line: &ConfigLine) -> Outcome {
+pub(super) fn unknown(failure: &SessionErrorKind, line: &ConfigLine) -> Outcome {
     Outcome::Unknown {
         reason: failure.render_for(&line.to_string()),
         cause: UnknownCause::NoAnswer,
@@ -96,7 +96,9 @@ impl CliSession {
             };
             let started = clock::instant();
             let leave = line.text.is_none() && self.leaves_mode_after(operations, next);
-            match self.enter_mode(&line.mode, leave).await {
+            let mut mode = line.mode.clone();
+            mode.extend(line.text.clone().filter(|_| line.enters_mode));
+            match self.enter_mode(&mode, leave).await {
                 Err(failure) => {
                     results.push(failure.into_result(line, started.elapsed()));
                     break;
@@ -111,6 +113,10 @@ impl CliSession {
                         open_mode = None;
                         self.apply_exit_answer(&left, &line.mode, operations, &mut results);
                     }
+                }
+                Ok(_) if line.enters_mode => {
+                    results.push(self.send_body(line, started).await);
+                    open_mode = None;
                 }
                 Ok(_) => {
                     let lines = batch(&operations[next..]);
@@ -257,7 +263,7 @@ impl CliSession {
 
     /// Sends the lines of the current mode, and with `leave` the command that leaves it. Returns
     /// their results, and the answer to that command.
-    async fn send_lines(
+    pub(super) async fn send_lines(
         &mut self,
         lines: &[&ConfigLine],
         leave: bool,
@@ -334,7 +340,7 @@ impl CliSession {
     }
 
     /// The outcome of a line whose answer is neither success nor a listed refusal.
-    fn unclear(&self, sent: &Command, messages: &[String]) -> Outcome {
+    pub(super) fn unclear(&self, sent: &Command, messages: &[String]) -> Outcome {
         let line = self.transport.mask.apply(&sent.line.to_string());
         Outcome::Unknown {
             reason: format!("the device answered `{line}`: {}", messages.join("; ")),
@@ -349,7 +355,7 @@ impl CliSession {
     }
 
     /// Ends the session after a fatal refusal.
-    fn break_if_fatal(&mut self, command: &Command, refusal: &Refusal) {
+    pub(super) fn break_if_fatal(&mut self, command: &Command, refusal: &Refusal) {
         let fatal = MessageClass::Fatal;
         if matches!(refusal, Refusal::Error { class, .. } if *class == fatal) {
             self.broken = Some(self.refusal_error(command, refusal.clone()));
@@ -362,7 +368,7 @@ fn batch(operations: &[Operation]) -> Vec<&ConfigLine> {
     let lines = operations
         .iter()
         .map_while(|operation| match &operation.action {
-            Action::Line(line) if line.text.is_some() => Some(line),
+            Action::Line(line) if line.text.is_some() && !line.enters_mode => Some(line),
             Action::Line(_) | Action::Request(_) | Action::Edit(_) => None,
         });
     let mut together: Vec<&ConfigLine> = Vec::new();

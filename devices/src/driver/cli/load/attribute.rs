@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::attribute_keys::{AttributeKeys, ElseKeys, ElsePlace, Position};
+use super::text_body::text_body;
 use super::toml::{SetLine, Unsupported, codec};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::{At, Named, Table};
@@ -175,13 +176,13 @@ fn location(
             pattern: keys.pattern.clone(),
         })
     });
-    let opaque = keys.opaque.clone().map(|words| CliLocation::Opaque {
-        words,
-        delimiters: keys.delimiters.as_deref().unwrap_or("%").chars().collect(),
-    });
+    let body = match keys.body.clone() {
+        Some(body) => Some(CliLocation::Body(text_body(body, table)?)),
+        None => None,
+    };
     let exists = keys.exists.clone().map(CliLocation::Exists);
     let elsewhere = keys.elsewhere.clone().map(CliLocation::Elsewhere);
-    let mut named = [cell, opaque, exists, elsewhere].into_iter().flatten();
+    let mut named = [cell, body, exists, elsewhere].into_iter().flatten();
     if let Some(location) = named.next() {
         if named.next().is_some() {
             let message = format!("`{}` has more than one source", model.name);

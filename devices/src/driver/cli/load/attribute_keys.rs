@@ -33,7 +33,7 @@ impl SectionForm for Position {
         (OwnLine, "`line`, `set`"),
         (InstanceLine, "the line of the instance"),
         (Cell, "`column`, `field`"),
-        (Text, "`opaque`"),
+        (Text, "`body`"),
         (Exists, "`exists`"),
         (OtherBlock, "`elsewhere`"),
         (InnerBlock, "`sub` alone"),
@@ -52,7 +52,7 @@ impl Position {
             CliLocation::Lines => OwnLine,
             CliLocation::Instance => InstanceLine,
             CliLocation::Cell(_) => Cell,
-            CliLocation::Opaque { .. } => Text,
+            CliLocation::Body(_) => Text,
             CliLocation::Exists(_) => Exists,
             CliLocation::Elsewhere(_) => OtherBlock,
             CliLocation::InnerBlock => InnerBlock,
@@ -82,10 +82,8 @@ keys! {
         when: Named<Pattern> where [Cell, SharedLine],
         /// Pattern; the first group is the value.
         pattern: Option<Pattern> where [Cell, SharedLine],
-        /// Words before a text of several lines.
-        opaque: Option<String> where [Text],
-        /// Characters that can enclose the text.
-        delimiters: Option<String> where [Text],
+        /// A text of several lines.
+        body: Option<BodyKeys> where [Text],
         /// True if a line begins with one of these texts.
         exists: Option<Vec<LineTemplate>> where [Exists],
         /// Blocks of members that have the lines.
@@ -170,6 +168,18 @@ keys! {
 pub(in crate::driver) struct Always;
 
 word_values!(Always { "always" => Always });
+
+keys! {
+    /// Where a text of several lines begins and ends.
+    pub(in crate::driver) struct BodyKeys {
+        /// Words before the text.
+        after: Option<String>,
+        /// Signs that can enclose the text behind these words.
+        delimiters: Option<At<String>>,
+        /// Line that ends the text, which is the content of the instance's block.
+        end: Option<String>,
+    }
+}
 
 keys! {
     /// The lines that move an instance.

@@ -53,7 +53,7 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
         let has_own_lines = matches!(
             rule.location,
             CliLocation::Lines
-                | CliLocation::Opaque { .. }
+                | CliLocation::Body(_)
                 | CliLocation::Exists(_)
                 | CliLocation::InnerBlock
         );

@@ -23,7 +23,7 @@ pub(super) fn check_secrets(context: &Context<'_>, cli: &CliType, root: &Table<'
         };
         let place = match rule.location {
             _ if is_in_table => "the column of a table",
-            CliLocation::Opaque { .. } => "a text of several lines",
+            CliLocation::Body(_) => "a text of several lines",
             _ => continue,
         };
         root.findings.error_with_help(

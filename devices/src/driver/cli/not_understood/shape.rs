@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::CliType;
 use super::super::attribute_lines::begins_with;
-use super::super::rules::{CliAttributeRule, CliLocation};
+use super::super::rules::{CliAttributeRule, CliLocation, TextBody};
 use super::super::template::{Bindings, LineTemplate};
 use crate::model::ValueSpec;
 use crate::read::indent::Node;
@@ -109,7 +109,7 @@ impl CliType {
                     let heads = rule.value_heads.iter();
                     heads.for_each(|head| add(Opening::ValueHead(head)));
                 }
-                CliLocation::Opaque { words, .. } => add(Opening::Words(words)),
+                CliLocation::Body(TextBody::After { words, .. }) => add(Opening::Words(words)),
                 CliLocation::Exists(texts) => {
                     texts.iter().for_each(|text| add(Opening::Beginning(text)));
                 }

@@ -7,7 +7,6 @@ use crate::driver::cli::template::{CAPTURE_MARK, LineTemplate};
 use crate::driver::implementation::RenderError;
 use crate::map::IndexMap;
 use crate::model::ArrayKind;
-use crate::operation::{Action, ConfigLine, Operation};
 use crate::secret::Text;
 use crate::value::{Name, Value};
 
@@ -36,9 +35,7 @@ impl Rendering<'_> {
         line: Option<&Option<LineTemplate>>,
     ) -> Result<(), RenderError> {
         match &rule.location {
-            CliLocation::Opaque { words, delimiters } => {
-                self.opaque(rule, words, delimiters, value)
-            }
+            CliLocation::Body(body) => self.body(rule, body, value),
             CliLocation::Elsewhere(block) => self.elsewhere(rule, block, value),
             CliLocation::Order(order) => self.move_instance(rule, order, value),
             CliLocation::InnerBlock => {
@@ -361,47 +358,6 @@ impl Rendering<'_> {
         names
             .filter(|name| self.goal.names.contains(name))
             .collect()
-    }
-
-    fn opaque(
-        &mut self,
-        rule: &CliAttributeRule,
-        words: &str,
-        delimiters: &[char],
-        value: &Value,
-    ) -> Result<(), RenderError> {
-        if self.cli.is_unset(&rule.name, value) {
-            self.push_rule(rule, self.cli.negation.negative(Text::plain(words)));
-            return Ok(());
-        }
-        let text = value
-            .unwrap_sensitive()
-            .as_str()
-            .ok_or_else(|| self.error(&rule.name))?;
-        let text = text.trim_matches('\n');
-        let delimiter = delimiters
-            .iter()
-            .find(|delimiter| !text.contains(**delimiter));
-        let delimiter = delimiter.ok_or_else(|| {
-            let message = "the text contains every possible delimiter";
-            RenderError::new(rule.name.as_str(), message)
-        })?;
-        let block_text = format!("{words} {delimiter}{text}{delimiter}");
-        let mut lines = block_text
-            .split('\n')
-            .map(|line| Text::plain(line.trim_end_matches('\r')));
-        let first = lines.next();
-        self.rendered.operations.push(Operation {
-            attributes: vec![rule.name.clone()],
-            action: Action::Line(ConfigLine {
-                mode: self.mode.clone(),
-                text: first,
-                body: lines.collect(),
-                may_prompt: rule.prompts,
-                warning: None,
-            }),
-        });
-        Ok(())
     }
 
     /// The syntax in which a line is written: that of the device's own line, else the one that

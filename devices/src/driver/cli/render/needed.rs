@@ -32,6 +32,7 @@ impl CliType {
                 mode: Vec::new(),
                 text: Some(Text::plain(line)),
                 body: Vec::new(),
+                enters_mode: false,
                 may_prompt: false,
                 warning: None,
             }),

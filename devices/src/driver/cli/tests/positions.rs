@@ -21,7 +21,7 @@ values = ["unset", "a", "b", true, false]
 const SELECTING: [&str; 8] = [
     "column",
     "field",
-    "opaque",
+    "body",
     "exists",
     "elsewhere",
     "inside",
@@ -39,7 +39,7 @@ fn position_keys(position: Position) -> (&'static str, Vec<(&'static str, &'stat
             "from = \"objects\"\nrows = \"list\"\nkey = { name = \"Name\" }\nenter = \"x {name}\"",
             vec![("field", "\"Mode\""), ("line", "\"mode {mode}\"")],
         ),
-        Position::Text => (BLOCK, vec![("opaque", "\"mode text\"")]),
+        Position::Text => (BLOCK, vec![("body", "{ after = \"mode text\" }")]),
         Position::Exists => (
             BLOCK,
             vec![("exists", "[\"mode\"]"), ("set", "{ a = \"mode on\" }")],
@@ -81,7 +81,6 @@ fn sample(key: &str) -> &'static str {
         "else" => "{ from = \"objects\", key = \"Name\", column = \"Mode\" }",
         "adds" => "{ a = [\"other a\"] }",
         "left" => "\"shutdown\"",
-        "delimiters" => "\"%\"",
         "when" => "{ a = '^a' }",
         "pattern" => "'(a)'",
         "compatible" => "[[\"a\", \"b\"]]",

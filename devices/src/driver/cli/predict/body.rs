@@ -1,32 +1,33 @@
-//! Texts between delimiters.
+//! Texts between delimiters, and texts of blocks.
 
-use super::tree::insert;
+use super::tree::{enter, insert};
 use crate::driver::cli::CliType;
 use crate::driver::cli::attribute_lines::begins_with;
-use crate::driver::cli::rules::{CliAttributeRule, CliLocation};
+use crate::driver::cli::rules::{CliLocation, TextBody};
 use crate::operation::Operation;
 use crate::read::indent::{Node, Tree};
 use crate::secret::Text;
 
 impl CliType {
-    pub(super) fn opaque_rule(&self, operation: &Operation) -> Option<(&CliAttributeRule, &str)> {
-        operation.attributes.iter().find_map(|name| {
-            let rule = self.attributes.get(name)?;
-            match &rule.location {
-                CliLocation::Opaque { words, .. } => Some((rule, words.as_str())),
+    /// The words before the text that an operation sets.
+    pub(super) fn words_of_text(&self, operation: &Operation) -> Option<&str> {
+        operation
+            .attributes
+            .iter()
+            .find_map(|name| match &self.attributes.get(name)?.location {
+                CliLocation::Body(TextBody::After { words, .. }) => Some(words.as_str()),
                 _ => None,
-            }
-        })
+            })
     }
 
-    pub(super) fn apply_opaque(
+    pub(super) fn apply_text(
         &self,
         level: &mut Tree,
         operation: &Operation,
         text: &str,
         body: &[Text],
     ) {
-        let Some((_, words)) = self.opaque_rule(operation) else {
+        let Some(words) = self.words_of_text(operation) else {
             return;
         };
         let is_old = |node: &Node| begins_with(&node.text, words);
@@ -53,4 +54,13 @@ impl CliType {
         node.body = Some(characters.as_str().to_owned());
         insert(level, node);
     }
+}
+
+/// Replaces the text of a block: the device takes it whole. The last line ends it.
+pub(super) fn apply_block_text(level: &mut Tree, header: &str, body: &[Text]) {
+    let lines = body.iter().take(body.len().saturating_sub(1));
+    let text: String = lines.map(|line| format!("{}\n", line.reveal())).collect();
+    let block = enter(level, header);
+    block.body = Some(text);
+    block.children = Tree::default();
 }

@@ -1,0 +1,108 @@
+//! Renders texts of several lines, which are sent whole.
+
+use super::Rendering;
+use crate::driver::cli::rules::{CliAttributeRule, TextBody};
+use crate::driver::implementation::RenderError;
+use crate::operation::{Action, ConfigLine, Operation};
+use crate::secret::Text;
+use crate::value::Value;
+
+impl Rendering<'_> {
+    pub(super) fn body(
+        &mut self,
+        rule: &CliAttributeRule,
+        body: &TextBody,
+        value: &Value,
+    ) -> Result<(), RenderError> {
+        match body {
+            TextBody::After { words, delimiters } => {
+                self.text_after(rule, (words, delimiters), value)
+            }
+            TextBody::UpTo { end } => self.text_up_to(rule, end, value),
+        }
+    }
+
+    /// Whether the block of the instance is sent with its text.
+    pub(super) fn sends_block_as_text(&self) -> bool {
+        let mut rules = self.cli.attributes.values();
+        rules.any(|rule| rule.is_block_text() && self.goal.names.contains(&rule.name.as_str()))
+    }
+
+    fn text_after(
+        &mut self,
+        rule: &CliAttributeRule,
+        (words, delimiters): (&str, &[char]),
+        value: &Value,
+    ) -> Result<(), RenderError> {
+        if self.cli.is_unset(&rule.name, value) {
+            self.push_rule(rule, self.cli.negation.negative(Text::plain(words)));
+            return Ok(());
+        }
+        let text = self.text_of(rule, value)?;
+        let text = text.trim_matches('\n');
+        let delimiter = delimiters
+            .iter()
+            .find(|delimiter| !text.contains(**delimiter));
+        let delimiter = delimiter.ok_or_else(|| {
+            let message = "the text contains every possible delimiter";
+            RenderError::new(rule.name.as_str(), message)
+        })?;
+        let block_text = format!("{words} {delimiter}{text}{delimiter}");
+        let mut lines = block_text
+            .split('\n')
+            .map(|line| Text::plain(line.trim_end_matches('\r')));
+        let line = ConfigLine {
+            text: lines.next(),
+            body: lines.collect(),
+            may_prompt: rule.prompts,
+            ..ConfigLine::enter_mode(&self.mode)
+        };
+        self.push_body(rule, line);
+        Ok(())
+    }
+
+    /// The header of the instance's block, its text, and the line that ends it.
+    fn text_up_to(
+        &mut self,
+        rule: &CliAttributeRule,
+        end: &str,
+        value: &Value,
+    ) -> Result<(), RenderError> {
+        let body = TextBody::UpTo {
+            end: end.to_owned(),
+        };
+        let lines = body.lines(self.text_of(rule, value)?);
+        if self.cli.is_unset(&rule.name, value) || lines.is_empty() {
+            return Err(self.error(&rule.name));
+        }
+        let Some((header, outer)) = self.mode.split_last() else {
+            return Err(self.error(&rule.name));
+        };
+        let lines = lines.iter().map(|line| Text::plain(format!("  {line}")));
+        let line = ConfigLine {
+            text: Some(header.clone()),
+            body: lines.chain([Text::plain(end)]).collect(),
+            enters_mode: true,
+            may_prompt: rule.prompts,
+            ..ConfigLine::enter_mode(outer)
+        };
+        self.push_body(rule, line);
+        Ok(())
+    }
+
+    fn push_body(&mut self, rule: &CliAttributeRule, line: ConfigLine) {
+        self.rendered.operations.push(Operation {
+            attributes: vec![rule.name.clone()],
+            action: Action::Line(line),
+        });
+    }
+
+    fn text_of<'v>(
+        &self,
+        rule: &CliAttributeRule,
+        value: &'v Value,
+    ) -> Result<&'v str, RenderError> {
+        let text = value.unwrap_sensitive().as_str();
+        text.ok_or_else(|| self.error(&rule.name))
+    }
+}
