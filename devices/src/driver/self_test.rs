@@ -76,6 +76,10 @@ pub(crate) struct SelfTest {
     pub(super) facts: Facts,
     pub(super) want: Option<Attributes>,
     pub(super) expect: Option<Vec<Attributes>>,
+    /// `expect` has only some attributes of the instances.
+    pub(super) is_subset: bool,
+    /// All texts that are not understood.
+    pub(super) not_understood: Option<Vec<String>>,
     pub(super) operations: Option<Vec<String>>,
     pub(super) error: Option<String>,
 }
@@ -102,6 +106,8 @@ impl SelfTest {
                 .get("expect")
                 .and_then(|item| item.list())
                 .map(|items| items.iter().filter_map(attributes).collect()),
+            is_subset: table.bool("subset").unwrap_or(false),
+            not_understood: table.strings("not_understood"),
             operations: match (table.strings("commands"), table.strings("requests")) {
                 (Some(_), Some(_)) => {
                     item.error("test", "a test has either `commands` or `requests`");
@@ -115,14 +121,17 @@ impl SelfTest {
         table.finish();
         let complete = match &test.want {
             Some(_) => test.operations.is_some() || test.error.is_some(),
-            None => test.expect.is_some(),
+            None => test.expect.is_some() || test.not_understood.is_some(),
         };
+        if test.is_subset && test.expect.is_none() {
+            item.error("test", "`subset` has no effect without `expect`");
+        }
         if !complete {
             item.findings.error_with_help(
                 "test",
                 item.span.clone(),
                 format!("the test `{}` has no expectation", test.name),
-                "add `expect`, or `want` with `commands`, `requests` or `error`",
+                "add `expect`, `not_understood`, or `want` with `commands`, `requests` or `error`",
             );
         }
         Some(test)

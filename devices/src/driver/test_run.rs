@@ -109,13 +109,26 @@ fn check(
                 })
             })
             .collect();
-        compare_instances(&expected?, &found).map_err(|TestFailure(text)| {
+        let expected = expected?;
+        if test.is_subset {
+            retain_expected(&expected, &mut found);
+        }
+        compare_instances(&expected, &found).map_err(|TestFailure(text)| {
             let unknown = driver.not_understood(&[model], &state);
             let unknown = unknown
                 .iter()
                 .map(|one| format!("\nnot understood: {}", one.text));
             TestFailure(text + &unknown.collect::<String>())
         })?;
+    }
+
+    if let Some(expected) = &test.not_understood {
+        let found = driver.not_understood(&[model], &state);
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        if *expected != found {
+            let text = difference(expected, &found);
+            return Err(TestFailure(format!("not understood:\n{text}")));
+        }
     }
 
     let Some(want) = &test.want else {
@@ -217,9 +230,29 @@ fn initial_state(
             let message = format!("the type does not read `{name}`, only {reads}");
             return Err(TestFailure(message));
         }
+        if is_whole_answer(text) {
+            check_answer(driver.platform(), name, text)?;
+        }
         reads.insert(name.clone(), text.clone());
     }
     Ok(driver.platform().parse(&reads)?)
+}
+
+/// Whether a text of a test is a complete answer. Other texts are parts of a configuration.
+fn is_whole_answer(text: &str) -> bool {
+    let parsed: Result<serde_json::Value, _> = serde_json::from_str(text);
+    parsed.is_ok_and(|json| json.is_object() || json.is_array())
+}
+
+/// Checks an answer as that of a device.
+fn check_answer(platform: &Platform, read: &str, text: &str) -> Result<(), TestFailure> {
+    let rule = platform.reads.get(read);
+    let checked = rule.map_or(Ok(()), |rule| rule.request.answer.check(text));
+    checked.map_err(|error| {
+        TestFailure(format!(
+            "a device with this answer to `{read}` is refused: {error}"
+        ))
+    })
 }
 
 /// A refusal in the forms in which a test may expect it; the most telling one first.
@@ -346,6 +379,14 @@ pub fn print(operations: &[Operation]) -> Vec<String> {
         }
     }
     printed
+}
+
+/// Leaves the attributes that are expected of each instance.
+fn retain_expected(expected: &[Instance], found: &mut [Instance]) {
+    for (expected, found) in expected.iter().zip(found) {
+        let names = &expected.attributes;
+        found.attributes.retain(|name, _| names.contains_key(name));
+    }
 }
 
 fn compare_instances(expected: &[Instance], found: &[Instance]) -> Result<(), TestFailure> {

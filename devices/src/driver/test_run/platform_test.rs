@@ -24,6 +24,12 @@ fn failure(test: &PlatformTest, platform: &Platform) -> Option<String> {
     };
     match (&test.expectation, rules) {
         (PlatformExpectation::Facts { answers, facts }, _) => {
+            let mut answers_of_reads = answers.iter();
+            let invalid = answers_of_reads
+                .find_map(|(read, text)| super::check_answer(platform, read, text).err());
+            if let Some(invalid) = invalid {
+                return Some(invalid.to_string());
+            }
             let found = platform.facts(answers);
             let different = facts
                 .iter()
