@@ -3,6 +3,8 @@
 //! An [`Operation`] names the attributes that it changes, so that results are reported per
 //! attribute. Its text may contain secrets ([`Text`]), which are masked in every output.
 
+pub(crate) mod outline;
+
 use std::fmt;
 use std::time::Duration;
 

@@ -21,7 +21,8 @@ use crate::control::lock;
 use crate::fault::{self, MockKind};
 use crate::running::{ListenOptions, RunningMock, ServedConnection};
 use crate::structural::{
-    StartError, StructuralConfiguration, StructuralOptions, StructuralTerminal, TerminalContext,
+    StartError, StructuralConfiguration, StructuralInterface, StructuralOptions,
+    StructuralTerminal, TerminalContext,
 };
 use crate::tls;
 
@@ -65,14 +66,17 @@ impl CommandApi {
     /// Starts a device on a port of 127.0.0.1; 0 selects a free one. Requests begin in `mode`.
     ///
     /// # Errors
-    /// The structure is invalid or the port is in use.
+    /// The device has no command line, its structure is invalid, or the port is in use.
     pub async fn start(
         options: StructuralOptions,
         (form, mode): (CommandApiForm, usize),
         port: u16,
     ) -> Result<RunningCommandApi, StartError> {
         fault::check_supported(&options.faults, MockKind::Structural)?;
-        let configuration = StructuralConfiguration::new(&options.command_line, &options.config)?;
+        let StructuralInterface::CommandLine { structure, config } = options.interface else {
+            return Err(StartError::NoCommandLine);
+        };
+        let configuration = StructuralConfiguration::new(&structure, &config)?;
         let configuration = Arc::new(Mutex::new(configuration));
         let state = CommandApiState {
             configuration: configuration.clone(),
@@ -92,7 +96,7 @@ impl CommandApi {
             account: format!("Basic {}", STANDARD.encode(account)).into(),
             terminal: TerminalContext {
                 faults: running.faults.clone(),
-                command_line: Arc::new(options.command_line),
+                command_line: Arc::new(*structure),
                 configuration,
                 script: None,
                 log: running.log.clone(),

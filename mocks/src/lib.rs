@@ -7,8 +7,8 @@
 //! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].
 //! * [`load_balancer`]: an iControl-REST-like load balancer; start one with [`LoadBalancer::start`].
 //! * [`netconf_server`]: a NETCONF server with a candidate and confirmed commits.
-//! * [`structural`]: any command line, from a description of its structure.
 //! * [`command_api`]: the same lines in HTTP requests.
+//! * [`structural`]: any command line, REST interface or NETCONF configuration, from a description of its structure.
 //! * [`replay`]: a device that answers from a recording.
 //! * [`puppet_server`]: a Puppet Server.
 //! * [`jump_host`]: an SSH server that forwards connections.
@@ -22,6 +22,8 @@ pub mod command_api;
 pub mod control;
 pub mod fault;
 pub mod fleet;
+mod http_server;
+mod json_path;
 pub mod jump_host;
 pub mod load_balancer;
 pub mod netconf_server;
@@ -30,8 +32,10 @@ pub mod puppet_server;
 pub mod replay;
 mod replay_script;
 mod response_body;
+mod rest_request;
 pub mod running;
 mod serial_number;
+mod shape_pattern;
 mod ssh_server;
 pub mod structural;
 mod task;
@@ -48,4 +52,6 @@ pub use replay::{RecordedAnswer, ReplayDevice, ReplayOptions, RunningReplayDevic
 pub use running::RunningMock;
 pub use serial_number::serial_number;
 pub use ssh_server::{HostKey, InvalidKey, LoginMethods};
-pub use structural::{RunningStructuralDevice, StructuralDevice, StructuralOptions};
+pub use structural::{
+    RunningStructuralDevice, StructuralDevice, StructuralInterface, StructuralOptions,
+};

@@ -30,12 +30,13 @@ use serde_json::Value;
 use crate::clock;
 use crate::control::lock;
 use crate::fault::{self, MockKind, UnsupportedFault};
+use crate::http_server;
 use crate::running::{ListenError, ListenOptions, RunningMock};
 use crate::tls;
 use api::Api;
 use message::ApiRequest;
 pub use options::LoadBalancerOptions;
-use server::ServerContext;
+use server::LoadBalancerService;
 use session::Sessions;
 
 /// Why a mock load balancer cannot start.
@@ -95,14 +96,13 @@ impl LoadBalancer {
             api: Arc::new(Mutex::new(api)),
         };
         let (running, listener) = RunningMock::listen(state, listen).await?;
-        let shared = ServerContext {
+        let service = LoadBalancerService {
             api: running.device.api.clone(),
-            deferred: running.deferred.clone(),
             faults: running.faults.clone(),
             log: running.log.clone(),
             tokens: options.tokens,
         };
-        running.accept(listener, server::server(shared));
+        running.accept(listener, http_server::server(&running, service));
         Ok(running)
     }
 }

@@ -8,17 +8,45 @@ mod device;
 mod element;
 mod session;
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use switchtender_outline::{ElementList, NetconfInterface};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+
 use crate::control::lock;
 use crate::fault::{self, Fault, MockKind, UnsupportedFault};
-use crate::running::{ListenError, ListenOptions, RunningMock};
+use crate::running::{ListenError, ListenOptions, RunningMock, ServedConnection};
 use crate::ssh_server::{self, Account, HostKey, InvalidKey, LoginMethods};
 use crate::terminal::Terminal;
-use device::NetconfDevice;
-use element::{BASE, Element};
+pub use device::InvalidConfiguration;
+pub(crate) use device::NetconfDevice;
 use session::{NetconfSession, SessionContext};
+
+/// The keys of the lists in ietf-interfaces, ietf-ip and ietf-system (RFC 8343, 8344 and 7317), and the
+/// elements that they require.
+const LISTS: &[(&str, &str, &[&str])] = &[
+    ("interfaces/interface", "name", &["type"]),
+    ("ipv4/address", "ip", &[]),
+    ("ipv6/address", "ip", &[]),
+    ("ipv4/neighbor", "ip", &[]),
+    ("ipv6/neighbor", "ip", &[]),
+    ("ntp/server", "name", &[]),
+    ("dns-resolver/server", "name", &[]),
+    ("authentication/user", "name", &[]),
+];
+
+/// The lists of the IETF models.
+fn ietf_lists() -> Vec<ElementList> {
+    let lists = LISTS.iter().map(|(path, key, required)| ElementList {
+        path: path.split('/').map(str::to_owned).collect(),
+        keys: vec![(*key).to_owned()],
+        required: required.iter().map(|name| (*name).to_owned()).collect(),
+    });
+    lists.collect()
+}
 
 /// Options of a NETCONF server.
 #[derive(Debug, Clone)]
@@ -36,6 +64,9 @@ pub struct NetconfOptions {
 /// Why a NETCONF server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartNetconfError {
+    /// The configuration is invalid.
+    #[error(transparent)]
+    Configuration(#[from] InvalidConfiguration),
     /// A key is invalid.
     #[error(transparent)]
     Key(#[from] InvalidKey),
@@ -72,7 +103,10 @@ impl NetconfServer {
         fault::check_supported(&options.faults, MockKind::NetconfServer)?;
         let account = Account::new(&options.user, &options.password, &[], LoginMethods::All)?;
         let state = NetconfState {
-            device: Arc::default(),
+            device: Arc::new(Mutex::new(NetconfDevice::new(&NetconfInterface {
+                lists: ietf_lists(),
+                ..NetconfInterface::default()
+            })?)),
         };
         let listen = ListenOptions {
             name: &options.name,
@@ -82,26 +116,35 @@ impl NetconfServer {
             exchanges_in_memory: 10_000,
         };
         let (running, listener) = RunningMock::listen(state, listen).await?;
-        let shared = SessionContext {
-            device: running.device.device.clone(),
-            faults: running.faults.clone(),
-            log: running.log.clone(),
-        };
-        let new_terminal = move |connection, _| {
-            Box::new(NetconfSession::new(shared.clone(), connection)) as Box<dyn Terminal>
-        };
-        let device = running.device.device.clone();
-        let serve = ssh_server::server(&running, account, new_terminal);
-        running.accept(listener, move |stream, peer, stop| {
-            let mut device = lock(&device);
-            device.expire();
-            if device.is_cut_off {
-                Box::pin(async move { drop(stream) })
-            } else {
-                serve(stream, peer, stop)
-            }
-        });
+        let serve = server(&running, account, running.device.device.clone());
+        running.accept(listener, serve);
         Ok(running)
+    }
+}
+
+/// Serves each connection to a device until its token is cancelled.
+pub(crate) fn server<S>(
+    running: &RunningMock<S>,
+    account: Account,
+    device: Arc<Mutex<NetconfDevice>>,
+) -> impl Fn(TcpStream, SocketAddr, CancellationToken) -> ServedConnection + use<S> {
+    let shared = SessionContext {
+        device: device.clone(),
+        faults: running.faults.clone(),
+        log: running.log.clone(),
+    };
+    let new_terminal = move |connection, _| {
+        Box::new(NetconfSession::new(shared.clone(), connection)) as Box<dyn Terminal>
+    };
+    let serve = ssh_server::server(running, account, new_terminal);
+    move |stream, peer, stop| {
+        let mut device = lock(&device);
+        device.expire();
+        if device.is_cut_off {
+            Box::pin(async move { drop(stream) })
+        } else {
+            serve(stream, peer, stop)
+        }
     }
 }
 
@@ -113,9 +156,7 @@ impl RunningNetconfServer {
 
     /// The running configuration as XML.
     pub fn running_config(&self) -> String {
-        let mut device = lock(&self.device.device);
-        device.expire();
-        Element::write_all(&device.running, BASE)
+        lock(&self.device.device).text()
     }
 
     /// Sets the clock of the device forward. A commit that is not confirmed by then is reverted.

@@ -110,7 +110,7 @@ impl ReplayDevice {
                 running.accept(listener, server);
             }
             ReplayProtocol::Rest(dialect) => {
-                running.accept(listener, rest::server(dialect, script));
+                running.accept(listener, rest::server(dialect, script)?);
             }
         }
         Ok(running)

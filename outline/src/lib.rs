@@ -5,10 +5,21 @@
 //! each side has its own way to match them.
 
 mod command_line;
+mod json_path;
+mod netconf_interface;
+mod request_shape;
+mod rest_interface;
 mod rest_session;
 
 pub use command_line::{
     CommandLine, CommandMode, LineShape, ListForm, ListShape, MoveShape, NegativeForm,
     RemovalShape, SetShape,
 };
-pub use rest_session::RestSession;
+pub use json_path::{JsonPath, JsonStep};
+pub use netconf_interface::{ElementList, NetconfInterface};
+pub use request_shape::{FieldShape, RequestShape};
+pub use rest_interface::{
+    AnswerShape, CandidateShape, DocumentShape, ListLevel, NextPageShape, ObjectEffect,
+    ObjectRequest, ObjectShape, PageShape, PartShape, RestInterface, TaskShape, VersionShape,
+};
+pub use rest_session::{RestSession, TokenCarrier, TokenLogin};

@@ -17,7 +17,7 @@ use switchtender_devices::session::saved::{SavedAnswers, SavedSession};
 use switchtender_devices::session::{self, Access, RecordingFile, Session, SessionError};
 
 use super::device_run::DeviceRunError;
-use super::mock_fleet::{MockFleet, platforms_with_mock};
+use super::mock_fleet::MockFleet;
 use super::saved_files;
 use crate::clock;
 use crate::inventory::{Device, Inventory, Secrets};
@@ -75,7 +75,6 @@ impl Connector {
                 .target(&device.name)
                 .ok_or_else(|| DeviceRunError::NoMock {
                     platform: device.platform.clone(),
-                    with_mock: platforms_with_mock(&self.registry),
                 })?,
             None => {
                 let root = self.store.root();

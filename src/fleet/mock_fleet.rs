@@ -71,21 +71,14 @@ pub(crate) enum MockFleetError {
     Start(#[from] StartFleetError),
 }
 
-/// The names of the platforms with a mock.
-pub(crate) fn platforms_with_mock(registry: &Registry) -> Vec<PlatformName> {
-    registry
-        .platforms()
-        .filter(|platform| platform.mock.is_some() || platform.has_outline())
-        .map(|platform| platform.name.clone())
-        .collect()
-}
+/// What to do for a platform without a mock.
+pub(crate) const WITHOUT_MOCK: &str = "a mock needs a read `config` of lines; record a device with `--record DIR`, and replay it with `--mock-config DIR`";
 
 const USER: &str = "mock";
 const PASSWORD: &str = "mock-password";
 
 impl MockFleet {
-    /// Starts a mock for each device whose platform has one, or a command line with a configuration
-    /// of lines. `configs` holds `<device>.recording`, which the mock replays, or `<device>.cfg`: the running configuration of a command line as text,
+    /// Starts a mock for each device whose platform has one, or a structure that a mock can have. `configs` holds `<device>.recording`, which the mock replays, or `<device>.cfg`: the running configuration of a command line as text,
     /// or of a load balancer as JSON. Devices without a file start with the factory configuration.
     ///
     /// # Errors
@@ -156,13 +149,18 @@ impl MockFleet {
     pub(crate) fn target(&self, device: &DeviceName) -> Option<ConnectParams> {
         let running = self.mocks.find(device)?;
         let (mut host_key, mut tls) = (HostKeyPolicy::Ignore, TlsPolicy::Ignore);
+        let mut token = None;
         match running {
             RunningDevice::Switch(switch) => {
                 host_key = HostKeyPolicy::Fingerprint(switch.host_key().fingerprint);
             }
-            RunningDevice::Structural(device) => {
-                host_key = HostKeyPolicy::Fingerprint(device.host_key().fingerprint);
-            }
+            RunningDevice::Structural(device) => match device.host_key() {
+                Some(key) => host_key = HostKeyPolicy::Fingerprint(key.fingerprint),
+                None => {
+                    tls = TlsPolicy::Fingerprint(device.fingerprint());
+                    token = device.token().map(SecretString::from);
+                }
+            },
             RunningDevice::LoadBalancer(balancer) => {
                 tls = TlsPolicy::Fingerprint(balancer.fingerprint());
             }
@@ -187,6 +185,7 @@ impl MockFleet {
             },
             rest: RestOptions {
                 tls,
+                token,
                 ..RestOptions::default()
             },
             connect_timeout: Duration::from_secs(30),

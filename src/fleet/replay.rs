@@ -37,7 +37,7 @@ pub(crate) fn describe(
         password: "admin".to_owned(),
         protocol: match outline {
             SessionOutline::CommandLine => {
-                let outline = platform.outline(name, &Reads::default())?;
+                let outline = platform.command_line_outline(name, &Reads::default())?;
                 ReplayProtocol::CommandLine(Box::new(outline.command_line))
             }
             SessionOutline::Rest(session) => ReplayProtocol::Rest(session),

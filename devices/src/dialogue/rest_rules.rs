@@ -3,11 +3,12 @@
 mod candidate_rules;
 mod control_request;
 mod page_rules;
+mod session_outline;
 mod task_rules;
 mod transaction_rules;
 mod version_rules;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::session_limits::SessionLimits;
 use crate::document::word;
@@ -82,6 +83,19 @@ pub(crate) struct ResultField {
 }
 
 impl ResultField {
+    /// The body of the answer to a request that succeeds, and of one that fails.
+    pub(crate) fn examples(&self) -> (Json, Json) {
+        let (mut done, mut failed) = (Json::Object(Map::new()), Json::Object(Map::new()));
+        if let Some(word) = self.ok.iter().flatten().next() {
+            self.path.put(&mut done, word.as_str().into());
+        }
+        let patterns = self.failed.iter();
+        let mut words = patterns.flat_map(|pattern| pattern.examples(&|_| None));
+        let word = words.next().unwrap_or_else(|| "error".to_owned());
+        self.path.put(&mut failed, word.into());
+        (done, failed)
+    }
+
     /// Whether a body is that of a failed request. An empty body is not.
     pub(crate) fn is_failure(&self, body: &str) -> bool {
         if body.trim().is_empty() {

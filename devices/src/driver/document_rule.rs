@@ -1,6 +1,7 @@
 //! `[write.x]` of a platform: the answer to a read is a document, which is written as a whole.
 
 use serde_json::{Map, Value as Json};
+use switchtender_outline::{DocumentShape, FieldShape, RequestShape};
 
 use super::json_body::Body;
 use super::json_fields::{all_fields, fields};
@@ -8,6 +9,7 @@ use super::read_rule::ReadRule;
 use crate::document::Item;
 use crate::document::word;
 use crate::map::IndexMap;
+use crate::operation::outline::{PathPart, request_shape};
 use crate::operation::{Action, Method, Operation, Precondition, Request};
 use crate::read::field_path::FieldPath;
 use crate::read::{Parsed, ReadRequest, State};
@@ -81,6 +83,30 @@ impl DocumentRule {
             Some(_) => Ok(()),
             None => Err(format!("it has no `{}`", self.from)),
         }
+    }
+
+    /// The requests that write and check it, for a mock.
+    pub(crate) fn outlines(&self) -> Vec<DocumentShape> {
+        let shape = |fields: &[(FieldPath, Json)], is_check| {
+            let fields = fields.iter();
+            let fields =
+                fields.map(|(path, value)| (path.outline(), FieldShape::Value(value.clone())));
+            DocumentShape {
+                answer: self.read.name.clone(),
+                at: self.from.outline(),
+                request: RequestShape {
+                    fields: fields.collect(),
+                    ..request_shape(self.method, &[PathPart::Literal(&self.path)])
+                },
+                envelope: self.envelope.outline(),
+                is_check,
+            }
+        };
+        let check = self.check.as_ref().map(|check| shape(check, true));
+        [shape(&self.body, false)]
+            .into_iter()
+            .chain(check)
+            .collect()
     }
 
     /// Whether a path in the answer is one in the document.

@@ -104,6 +104,14 @@ impl FactRule {
         }
     }
 
+    /// Its path in the answer to a read.
+    pub(crate) fn path_in(&self, name: &str) -> Option<&FieldPath> {
+        match &self.source {
+            FactSource::Path { read, path } if read == name => Some(path),
+            _ => None,
+        }
+    }
+
     /// The read of the fallback.
     pub(crate) fn fallback_read(&self) -> Option<&str> {
         self.fallback.as_ref().map(|(read, _)| read.as_str())

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use switchtender_outline::CommandLine;
+use switchtender_outline::{CommandLine, NetconfInterface, RestInterface};
 
 use super::effect::{Effect, EffectSlot};
 use super::explanation::Explanation;
@@ -255,6 +255,16 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
     /// Adds the shapes of the lines of the type.
     fn add_shapes(&self, command_line: &mut CommandLine) {
         let _ = command_line;
+    }
+
+    /// Adds the objects of the type to the answers of a REST interface.
+    fn add_objects(&self, interface: &mut RestInterface) {
+        let _ = interface;
+    }
+
+    /// Adds the lists of the type to a NETCONF configuration.
+    fn add_elements(&self, interface: &mut NetconfInterface) {
+        let _ = interface;
     }
 }
 

@@ -1,7 +1,9 @@
 //! A platform: its transport, dialogue, reads, facts and types.
 
+mod netconf_outline;
 pub(super) mod outline;
 pub(super) mod platform_type;
+pub(super) mod rest_outline;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Range;
 
 use serde_json::{Map, Value as Json};
+use switchtender_outline::{JsonPath, JsonStep};
 
 use crate::document::{Item, KeyValue, Table, ValueShape};
 
@@ -84,6 +85,19 @@ impl FieldPath {
             PathStep::Index(_) | PathStep::Element { .. } => None,
         });
         names.collect()
+    }
+
+    /// The same path for a mock.
+    pub(crate) fn outline(&self) -> JsonPath {
+        let steps = self.0.iter().map(|step| match step {
+            PathStep::Name(name) => JsonStep::Member(name.clone()),
+            PathStep::Index(index) => JsonStep::Index(*index),
+            PathStep::Element { field, value } => JsonStep::Element {
+                field: field.clone(),
+                value: value.clone(),
+            },
+        });
+        JsonPath(steps.collect())
     }
 
     /// The path of a field of the value at this path.

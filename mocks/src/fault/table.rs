@@ -2,7 +2,7 @@
 //!
 //! To add a fault, add a row here, then handle its kind where it acts: text of answers and prompts in
 //! `cli_switch/shell.rs`, withheld commands in `shell/fault_state.rs`, echo and keys in
-//! `shell/line_editor.rs`, the connection in `ssh_server.rs`, HTTP in `load_balancer/server.rs`.
+//! `shell/line_editor.rs`, the connection in `ssh_server.rs`, HTTP in `http_server.rs`.
 
 use std::fmt;
 
@@ -17,8 +17,10 @@ pub enum MockKind {
     LoadBalancer,
     /// A NETCONF server over SSH.
     NetconfServer,
-    /// A structural mock over SSH.
+    /// A structural mock with a command line over SSH.
     Structural,
+    /// A structural mock with REST over HTTPS.
+    StructuralRest,
 }
 
 impl fmt::Display for MockKind {
@@ -28,6 +30,7 @@ impl fmt::Display for MockKind {
             MockKind::LoadBalancer => "load balancer",
             MockKind::NetconfServer => "NETCONF server",
             MockKind::Structural => "platform",
+            MockKind::StructuralRest => "platform with REST",
         })
     }
 }
@@ -37,17 +40,23 @@ const EACH: &[MockKind] = &[
     MockKind::LoadBalancer,
     MockKind::NetconfServer,
     MockKind::Structural,
+    MockKind::StructuralRest,
 ];
 const SESSIONS: &[MockKind] = &[MockKind::Switch, MockKind::NetconfServer];
 const LINES: &[MockKind] = &[
     MockKind::Switch,
     MockKind::LoadBalancer,
     MockKind::Structural,
+    MockKind::StructuralRest,
 ];
-const BOTH: &[MockKind] = &[MockKind::Switch, MockKind::LoadBalancer];
+const BOTH: &[MockKind] = &[
+    MockKind::Switch,
+    MockKind::LoadBalancer,
+    MockKind::StructuralRest,
+];
 const SWITCH: &[MockKind] = &[MockKind::Switch];
 const NETCONF: &[MockKind] = &[MockKind::NetconfServer];
-const LOAD_BALANCER: &[MockKind] = &[MockKind::LoadBalancer];
+const LOAD_BALANCER: &[MockKind] = &[MockKind::LoadBalancer, MockKind::StructuralRest];
 
 /// A row of the table.
 #[derive(Debug)]

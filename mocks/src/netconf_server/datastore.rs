@@ -1,72 +1,190 @@
 //! Edits and filters of a configuration (RFC 6241, sections 6 and 7.2).
 
-use super::element::Element;
+use switchtender_outline::ElementList;
 
-/// The keys of the lists in ietf-interfaces, ietf-ip and ietf-system (RFC 8343, 8344 and 7317).
-const KEYS: &[(&str, &str)] = &[
-    ("interface", "name"),
-    ("address", "ip"),
-    ("neighbor", "ip"),
-    ("server", "name"),
-    ("user", "name"),
-];
+use super::element::{Element, InsertPosition};
 
 /// The tag of an error and its message.
 pub(super) type EditError = (&'static str, String);
 
-/// The key of an entry of a list.
-fn key(element: &Element) -> Option<&str> {
-    let (_, key) = KEYS.iter().find(|(name, _)| *name == element.name)?;
-    element.field(key)
+/// Which elements are lists, and what identifies their entries.
+#[derive(Debug, Default)]
+pub(super) struct ConfigurationRules(Vec<ElementList>);
+
+/// What two elements of one entry have in common, besides their name.
+enum Identity<'r> {
+    /// The parent has one such element.
+    Name,
+    Keys(&'r [String]),
+    Text,
+    /// An undeclared list: the first child is the key.
+    FirstChild,
 }
 
-fn is_same(one: &Element, other: &Element) -> bool {
-    one.name == other.name && one.namespace == other.namespace && key(one) == key(other)
-}
+impl ConfigurationRules {
+    pub(super) fn new(lists: Vec<ElementList>) -> Self {
+        Self(lists)
+    }
 
-/// Applies an element of an edit to the elements around it.
-pub(super) fn edit(elements: &mut Vec<Element>, change: &Element) -> Result<(), EditError> {
-    let at = elements.iter().position(|element| is_same(element, change));
-    match (change.operation.as_deref().unwrap_or("merge"), at) {
-        ("create", Some(_)) => Err(("data-exists", format!("{} exists", change.name))),
-        ("delete", None) => Err(("data-missing", format!("{} does not exist", change.name))),
-        ("delete" | "remove", Some(at)) => {
-            elements.remove(at);
-            Ok(())
+    /// The list of the elements at a path.
+    fn list(&self, path: &[&str]) -> Option<&ElementList> {
+        self.0.iter().find(|list| {
+            let own = list.path.iter().rev();
+            list.path.len() <= path.len()
+                && own.zip(path.iter().rev()).all(|(own, name)| own == name)
+        })
+    }
+
+    fn identity(&self, path: &[&str], elements: &[Element], others: &[Element]) -> Identity<'_> {
+        let name = path.last().copied().unwrap_or_default();
+        let is_repeated = |all: &[Element]| all.iter().filter(|one| one.name == name).count() > 1;
+        match self.list(path) {
+            Some(list) if list.keys.is_empty() => Identity::Text,
+            Some(list) => Identity::Keys(&list.keys),
+            None if is_repeated(elements) || is_repeated(others) => Identity::FirstChild,
+            None => Identity::Name,
         }
-        ("remove", None) => Ok(()),
-        ("replace", Some(at)) => {
-            elements[at] = change.empty();
-            merge(&mut elements[at], change)
-        }
-        ("merge", Some(at)) => {
-            merge(&mut elements[at], change)?;
-            // A container without content does not exist (RFC 7950, section 7.5.1).
-            if elements[at].children.is_empty() && !change.children.is_empty() {
-                elements.remove(at);
+    }
+
+    /// Applies the elements of an edit to the elements at the same place; `outer` are the names around them.
+    pub(super) fn edit(
+        &self,
+        outer: &[&str],
+        elements: &mut Vec<Element>,
+        changes: &[Element],
+    ) -> Result<(), EditError> {
+        let mut one_by_one = changes.iter();
+        one_by_one.try_for_each(|change| {
+            let path = [outer, &[change.name.as_str()]].concat();
+            let identity = self.identity(&path, elements, changes);
+            if let Identity::Keys(keys) = &identity
+                && let Some(key) = keys.iter().find(|key| change.field(key).is_none())
+            {
+                let message = format!("{} requires its key {key}", change.name);
+                return Err(("missing-element", message));
             }
-            Ok(())
+            self.edit_one(&path, elements, (change, &identity))
+        })
+    }
+
+    fn edit_one(
+        &self,
+        path: &[&str],
+        elements: &mut Vec<Element>,
+        (change, identity): (&Element, &Identity<'_>),
+    ) -> Result<(), EditError> {
+        let at = elements
+            .iter()
+            .position(|one| identity.is_same(one, change));
+        match (change.operation.as_deref().unwrap_or("merge"), at) {
+            ("create", Some(_)) => Err(("data-exists", format!("{} exists", change.name))),
+            ("delete", None) => Err(("data-missing", format!("{} does not exist", change.name))),
+            ("delete" | "remove", Some(at)) => {
+                elements.remove(at);
+                Ok(())
+            }
+            ("remove", None) => Ok(()),
+            ("replace", Some(at)) => {
+                elements[at] = change.empty();
+                self.merge(path, &mut elements[at], change)?;
+                insert(elements, at, (change, identity))
+            }
+            ("merge", Some(at)) => {
+                self.merge(path, &mut elements[at], change)?;
+                // A container without content does not exist (RFC 7950, section 7.5.1).
+                if elements[at].children.is_empty() && !change.children.is_empty() {
+                    elements.remove(at);
+                    return Ok(());
+                }
+                insert(elements, at, (change, identity))
+            }
+            ("merge" | "create" | "replace", None) => {
+                let mut created = change.empty();
+                self.merge(path, &mut created, change)?;
+                elements.push(created);
+                insert(elements, elements.len() - 1, (change, identity))
+            }
+            (operation, _) => Err(("bad-attribute", format!("unknown operation {operation}"))),
         }
-        ("merge" | "create" | "replace", None) => {
-            let mut created = change.empty();
-            merge(&mut created, change)?;
-            elements.push(created);
-            Ok(())
+    }
+
+    fn merge(
+        &self,
+        path: &[&str],
+        element: &mut Element,
+        change: &Element,
+    ) -> Result<(), EditError> {
+        if change.children.is_empty() {
+            let children = std::mem::take(&mut element.children);
+            *element = Element {
+                children,
+                ..change.empty()
+            };
         }
-        (operation, _) => Err(("bad-attribute", format!("unknown operation {operation}"))),
+        self.edit(path, &mut element.children, &change.children)
+    }
+
+    /// What a server refuses at a commit: an entry of a list lacks an element that it requires.
+    pub(super) fn invalid(&self, outer: &[&str], elements: &[Element]) -> Option<String> {
+        elements.iter().find_map(|element| {
+            let path = [outer, &[element.name.as_str()]].concat();
+            let list = self.list(&path);
+            let list = list.filter(|list| list.keys.iter().all(|key| element.field(key).is_some()));
+            let mut required = list.iter().flat_map(|list| &list.required);
+            match required.find(|name| element.child(name).is_none()) {
+                Some(name) => Some(format!("required value instance not found: {name}")),
+                None => self.invalid(&path, &element.children),
+            }
+        })
     }
 }
 
-fn merge(element: &mut Element, change: &Element) -> Result<(), EditError> {
-    if change.children.is_empty() {
-        let children = std::mem::take(&mut element.children);
-        *element = Element {
-            children,
-            ..change.empty()
-        };
+impl Identity<'_> {
+    fn is_same(&self, one: &Element, other: &Element) -> bool {
+        let is_named = one.name == other.name && one.namespace == other.namespace;
+        is_named
+            && match self {
+                Self::Name => true,
+                Self::Keys(keys) => keys.iter().all(|key| one.field(key) == other.field(key)),
+                Self::Text => one.text == other.text,
+                Self::FirstChild => {
+                    one.text == other.text && one.children.first() == other.children.first()
+                }
+            }
     }
-    let mut children = change.children.iter();
-    children.try_for_each(|child| edit(&mut element.children, child))
+}
+
+/// Moves an entry of a list to the place that an edit names (RFC 7950, section 7.8.6).
+fn insert(
+    elements: &mut Vec<Element>,
+    at: usize,
+    (change, identity): (&Element, &Identity<'_>),
+) -> Result<(), EditError> {
+    let Some(position) = &change.position else {
+        return Ok(());
+    };
+    let moved = elements.remove(at);
+    let is_entry = |one: &Element| one.name == moved.name && one.namespace == moved.namespace;
+    let target = match position {
+        InsertPosition::First => elements.iter().position(is_entry),
+        InsertPosition::Last => elements.iter().rposition(is_entry).map(|last| last + 1),
+        InsertPosition::Before(key) | InsertPosition::After(key) => {
+            let target = elements.iter().position(|one| {
+                let has_key = |(name, value): &(String, String)| match name.as_str() {
+                    "" => one.text == *value,
+                    name => one.field(name) == Some(value),
+                };
+                is_entry(one) && !identity.is_same(one, change) && key.iter().all(has_key)
+            });
+            let Some(target) = target else {
+                let message = format!("the place of {} does not exist", change.name);
+                return Err(("bad-attribute", message));
+            };
+            Some(target + usize::from(matches!(position, InsertPosition::After(_))))
+        }
+    };
+    elements.insert(target.unwrap_or(elements.len()), moved);
+    Ok(())
 }
 
 /// The elements that a subtree filter selects.
@@ -102,18 +220,6 @@ pub(super) fn select(elements: &[Element], filters: &[Element]) -> Vec<Element> 
     selected
 }
 
-/// What a server refuses at a commit: an interface has a type (RFC 8343).
-pub(super) fn invalid(elements: &[Element]) -> Option<String> {
-    elements.iter().find_map(|element| {
-        let is_entry = element.name == "interface" && key(element).is_some();
-        if is_entry && element.child("type").is_none() {
-            Some("required value instance not found: type".to_owned())
-        } else {
-            invalid(&element.children)
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,12 +229,12 @@ mod tests {
 
     fn after(change: &str) -> Result<String, EditError> {
         let mut elements = Element::parse(CONFIG).expect("XML").children;
+        let rules = ConfigurationRules::new(super::super::ietf_lists());
         let change = format!(
             "<config xmlns=\"urn:x\" xmlns:nc=\"urn:ietf:params:xml:ns:netconf:base:1.0\">{change}</config>"
         );
-        for change in &Element::parse(&change).expect("XML").children {
-            edit(&mut elements, change)?;
-        }
+        let changes = Element::parse(&change).expect("XML").children;
+        rules.edit(&[], &mut elements, &changes)?;
         Ok(Element::write_all(&elements, "urn:x"))
     }
 

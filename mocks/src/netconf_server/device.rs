@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::datastore::{self, EditError};
-use super::element::Element;
+use switchtender_outline::NetconfInterface;
+
+use super::datastore::{ConfigurationRules, EditError};
+use super::element::{BASE, Element};
 
 /// The time after which a commit is reverted, without another one in the request.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -28,7 +30,10 @@ struct PendingCommit {
 
 /// What all sessions of a server share.
 #[derive(Debug, Default)]
-pub(super) struct NetconfDevice {
+pub(crate) struct NetconfDevice {
+    rules: ConfigurationRules,
+    /// Operations with the content of their replies.
+    answers: Vec<(Element, String)>,
     pub(super) running: Vec<Element>,
     candidate: Option<Vec<Element>>,
     /// The session with the lock of the candidate.
@@ -55,7 +60,51 @@ fn refusal<T>(tag: &'static str, message: &str) -> Result<T, EditError> {
     Err((tag, message.to_owned()))
 }
 
+/// A part of a NETCONF configuration or a reply is no XML, or no valid edit.
+#[derive(Debug, thiserror::Error)]
+#[error("the configuration of the mock is not valid: {0}")]
+pub struct InvalidConfiguration(String);
+
 impl NetconfDevice {
+    /// A device with a configuration.
+    pub(crate) fn new(interface: &NetconfInterface) -> Result<Self, InvalidConfiguration> {
+        let rules = ConfigurationRules::new(interface.lists.clone());
+        let config = Element::parse(&format!("<config>{}</config>", interface.config));
+        let config = config.map_err(InvalidConfiguration)?;
+        let mut running = Vec::new();
+        let merged = rules.edit(&[], &mut running, &config.children);
+        merged.map_err(|(_, message)| InvalidConfiguration(message))?;
+        let answers = interface.answers.iter().map(|(operation, reply)| {
+            let operation = Element::parse(&format!("<rpc xmlns=\"{BASE}\">{operation}</rpc>"));
+            let operation = operation
+                .map_err(InvalidConfiguration)?
+                .children
+                .into_iter()
+                .next();
+            let operation =
+                operation.ok_or_else(|| InvalidConfiguration("no operation".to_owned()))?;
+            Ok((operation, reply.clone()))
+        });
+        Ok(Self {
+            rules,
+            answers: answers.collect::<Result<_, _>>()?,
+            running,
+            ..Self::default()
+        })
+    }
+
+    /// The running configuration as XML.
+    pub(crate) fn text(&mut self) -> String {
+        self.expire();
+        Element::write_all(&self.running, BASE)
+    }
+
+    /// The content of the reply to an operation.
+    pub(super) fn answer(&self, operation: &Element) -> Option<&str> {
+        let found = self.answers.iter().find(|(own, _)| own == operation);
+        found.map(|(_, reply)| reply.as_str())
+    }
+
     pub(super) fn is_pending(&self) -> bool {
         self.pending.is_some()
     }
@@ -146,9 +195,7 @@ impl NetconfDevice {
             .candidate
             .clone()
             .unwrap_or_else(|| self.running.clone());
-        for change in changes {
-            datastore::edit(&mut candidate, change)?;
-        }
+        self.rules.edit(&[], &mut candidate, changes)?;
         self.candidate = Some(candidate);
         Ok(())
     }
@@ -161,7 +208,7 @@ impl NetconfDevice {
 
     pub(super) fn validate(&self) -> Result<(), EditError> {
         let candidate = self.candidate.as_ref().unwrap_or(&self.running);
-        match datastore::invalid(candidate) {
+        match self.rules.invalid(&[], candidate) {
             Some(message) => Err(("data-missing", message)),
             None => Ok(()),
         }

@@ -17,10 +17,44 @@ pub(super) struct Element {
     pub(super) namespace: String,
     /// `operation` of the protocol (RFC 6241, section 7.2).
     pub(super) operation: Option<String>,
+    /// The place of an entry in its list, as an edit names it.
+    pub(super) position: Option<InsertPosition>,
     /// Prefixes that the text can contain, each with its namespace.
     pub(super) prefixes: Vec<(String, String)>,
     pub(super) text: String,
     pub(super) children: Vec<Element>,
+}
+
+/// The place of an entry in its list (RFC 7950, section 7.8.6), with the keys of another entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum InsertPosition {
+    First,
+    Last,
+    Before(Vec<(String, String)>),
+    After(Vec<(String, String)>),
+}
+
+impl InsertPosition {
+    /// The place in the attribute `insert`; `key` are predicates, `[name='x']`, or the text of a leaf.
+    fn new(insert: &str, key: &str) -> Option<Self> {
+        let predicates = key.split(['[', ']']).filter_map(|predicate| {
+            let (name, value) = predicate.split_once('=')?;
+            let name = name.rsplit(':').next()?;
+            let value = value.trim_matches(['\'', '"']);
+            Some((name.to_owned(), value.to_owned()))
+        });
+        let mut keys: Vec<_> = predicates.collect();
+        if keys.is_empty() {
+            keys.push((String::new(), key.to_owned()));
+        }
+        match insert {
+            "first" => Some(Self::First),
+            "last" => Some(Self::Last),
+            "before" => Some(Self::Before(keys)),
+            "after" => Some(Self::After(keys)),
+            _ => None,
+        }
+    }
 }
 
 impl Element {
@@ -87,6 +121,7 @@ impl Element {
     pub(super) fn empty(&self) -> Self {
         Self {
             operation: None,
+            position: None,
             children: Vec::new(),
             ..self.clone()
         }
@@ -132,6 +167,7 @@ fn opened(reader: &NsReader<&[u8]>, start: &BytesStart<'_>) -> Result<Element, S
         namespace,
         ..Element::default()
     };
+    let (mut insert, mut key) = (String::new(), String::new());
     for attribute in start.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;
         let value = String::from_utf8_lossy(&attribute.value).into_owned();
@@ -141,11 +177,17 @@ fn opened(reader: &NsReader<&[u8]>, start: &BytesStart<'_>) -> Result<Element, S
                 element.prefixes.push((prefix, value));
             }
             Some(_) => {}
-            None if attribute.key.local_name().as_ref() == b"operation" => {
-                element.operation = Some(value);
-            }
-            None => {}
+            None => match attribute.key.local_name().as_ref() {
+                b"operation" => element.operation = Some(value),
+                b"insert" => insert = value,
+                b"key" | b"value" => key = value,
+                other => {
+                    let name = String::from_utf8_lossy(other);
+                    key = format!("[{name}='{value}']");
+                }
+            },
         }
     }
+    element.position = InsertPosition::new(&insert, &key);
     Ok(element)
 }

@@ -1,33 +1,53 @@
 //! An HTTPS server with recorded answers.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue, SET_COOKIE};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use serde_json::{Value, json};
-use switchtender_outline::RestSession;
+use serde_json::json;
+use switchtender_outline::{RestSession, TokenCarrier};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use crate::control::lock;
+use crate::json_path::Locate as _;
 use crate::replay_script::SharedScript;
+use crate::rest_request::{CompiledRequest, RestRequest};
 use crate::running::ServedConnection;
+use crate::shape_pattern::InvalidShape;
 use crate::tls;
 
 /// The token of all sessions.
 const TOKEN: &str = "replayed-token";
 
+/// The session of a device, with compiled requests.
+#[derive(Debug)]
+struct Dialect {
+    session: RestSession,
+    login: Option<CompiledRequest>,
+    accepted: Vec<CompiledRequest>,
+}
+
 /// Serves a connection until the token is cancelled.
 pub(super) fn server(
-    dialect: RestSession,
+    session: RestSession,
     script: SharedScript,
-) -> impl Fn(TcpStream, SocketAddr, CancellationToken) -> ServedConnection {
+) -> Result<impl Fn(TcpStream, SocketAddr, CancellationToken) -> ServedConnection, InvalidShape> {
     let acceptor = TlsAcceptor::from(tls::server_config());
-    move |stream, _, stop| {
+    let login = session.login.as_ref();
+    let login = login.map(|login| CompiledRequest::new(&login.request));
+    let accepted = session.accepted.iter().map(CompiledRequest::new);
+    let dialect = Arc::new(Dialect {
+        login: login.transpose()?,
+        accepted: accepted.collect::<Result<_, _>>()?,
+        session,
+    });
+    Ok(move |stream, _, stop: CancellationToken| {
         let (dialect, script) = (dialect.clone(), script.clone());
         let acceptor = acceptor.clone();
         Box::pin(async move {
@@ -35,14 +55,14 @@ pub(super) fn server(
                 () = stop.cancelled() => {}
                 () = connection(stream, acceptor, &dialect, &script) => {}
             }
-        })
-    }
+        }) as ServedConnection
+    })
 }
 
 async fn connection(
     stream: TcpStream,
     acceptor: TlsAcceptor,
-    dialect: &RestSession,
+    dialect: &Dialect,
     script: &SharedScript,
 ) {
     let Ok(stream) = acceptor.accept(stream).await else {
@@ -66,26 +86,37 @@ async fn connection(
 
 /// The response to a request, `METHOD /path`, with its body.
 fn answer(
-    dialect: &RestSession,
+    dialect: &Dialect,
     script: &SharedScript,
     line: &str,
     body: &str,
 ) -> Response<Full<Bytes>> {
-    let path = line.split_once(' ').map_or(line, |(_, path)| path);
-    if dialect.login.as_deref() == Some(path) {
-        let mut response = respond(
-            StatusCode::OK,
-            inside(&dialect.token, json!(TOKEN)).to_string(),
-        );
-        let cookie = dialect.cookie.iter();
-        let cookies =
-            cookie.filter_map(|name| HeaderValue::try_from(format!("{name}={TOKEN}")).ok());
+    let (verb, target) = line.split_once(' ').unwrap_or(("", line));
+    let sent = RestRequest::new(verb, target, serde_json::from_str(body).unwrap_or_default());
+    let common: Vec<String> = sent
+        .parameters
+        .iter()
+        .map(|(name, _)| name.clone())
+        .collect();
+    let is = |shape: &CompiledRequest| shape.names(&sent, &common).is_some();
+    let session = &dialect.session;
+    if let (Some(shape), Some(login)) = (&dialect.login, &session.login)
+        && is(shape)
+    {
+        let token = login.token.as_ref().map(|path| path.around(json!(TOKEN)));
+        let body = token.unwrap_or_else(|| json!({}));
+        let mut response = respond(StatusCode::OK, body.to_string());
+        let cookie = match &session.token {
+            Some(TokenCarrier::Cookie(name)) => Some(name),
+            _ => None,
+        };
+        let cookies = cookie.and_then(|name| HeaderValue::try_from(format!("{name}={TOKEN}")).ok());
         response
             .headers_mut()
             .extend(cookies.map(|value| (SET_COOKIE, value)));
         return response;
     }
-    if dialect.accepted.iter().any(|start| line.starts_with(start)) {
+    if dialect.accepted.iter().any(is) {
         return respond(StatusCode::OK, "{}".to_owned());
     }
     let request = match body {
@@ -96,7 +127,7 @@ fn answer(
     let refuse = |status, message: &str| {
         respond(
             status,
-            inside(&dialect.message, json!(message.trim())).to_string(),
+            session.message.around(json!(message.trim())).to_string(),
         )
     };
     match script.answer(&request) {
@@ -122,10 +153,4 @@ fn respond(status: StatusCode, body: String) -> Response<Full<Bytes>> {
     let json = HeaderValue::from_static("application/json; charset=UTF-8");
     response.headers_mut().insert(CONTENT_TYPE, json);
     response
-}
-
-/// A value in these fields.
-fn inside(fields: &[String], value: Value) -> Value {
-    let fields = fields.iter().rev();
-    fields.fold(value, |inner, name| json!({name.as_str(): inner}))
 }

@@ -6,7 +6,8 @@ use switchtender_outline::{CommandLine, NegativeForm};
 use super::list_line::CompiledList;
 use super::node::{self, Node};
 use super::set_line::CompiledSet;
-use super::shape::{CompiledMove, CompiledRemoval, CompiledShape, InvalidShape, compile};
+use super::shape::{CompiledMove, CompiledRemoval, CompiledShape};
+use crate::shape_pattern::{InvalidShape, compile};
 
 /// A configuration.
 #[derive(Debug)]

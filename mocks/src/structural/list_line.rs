@@ -3,7 +3,7 @@
 use regex::Regex;
 use switchtender_outline::{ListForm, ListShape};
 
-use super::shape::{InvalidShape, compile};
+use crate::shape_pattern::{InvalidShape, compile};
 
 /// Longest range of numbers that becomes lines.
 const LONGEST_RANGE: u32 = 65_535;

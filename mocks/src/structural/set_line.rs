@@ -6,7 +6,7 @@ use regex::Regex;
 use switchtender_outline::SetShape;
 
 use super::list_line::{numbers_in, ranges};
-use super::shape::{InvalidShape, compile};
+use crate::shape_pattern::{InvalidShape, compile};
 
 /// A shape with compiled patterns.
 #[derive(Debug)]

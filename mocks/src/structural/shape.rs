@@ -1,17 +1,9 @@
 //! Shapes of lines: which lines open blocks, and which replace one another.
 
-use regex::{Captures, Regex, RegexBuilder};
+use regex::{Captures, Regex};
 use switchtender_outline::{LineShape, MoveShape, NegativeForm, RemovalShape};
 
-/// A pattern of a shape is invalid.
-#[derive(Debug, thiserror::Error)]
-#[error("the pattern `{pattern}` of a line is invalid")]
-pub struct InvalidShape {
-    /// The pattern.
-    pub pattern: String,
-    /// The reason.
-    pub source: regex::Error,
-}
+use crate::shape_pattern::{InvalidShape, compile};
 
 /// A shape with compiled patterns.
 #[derive(Debug)]
@@ -145,14 +137,6 @@ fn key(patterns: &[Regex], line: &str) -> Option<Key> {
 
 fn compile_all(patterns: &[String]) -> Result<Vec<Regex>, InvalidShape> {
     patterns.iter().map(|pattern| compile(pattern)).collect()
-}
-
-pub(super) fn compile(pattern: &str) -> Result<Regex, InvalidShape> {
-    let compiled = RegexBuilder::new(pattern).case_insensitive(true).build();
-    compiled.map_err(|source| InvalidShape {
-        pattern: pattern.to_owned(),
-        source,
-    })
 }
 
 fn names(pattern: &Regex, found: &Captures<'_>) -> Key {

@@ -1,6 +1,6 @@
 //! The mock load balancer as its clients see it.
 
-mod client;
+pub(crate) mod client;
 mod faults;
 mod objects;
 mod protocol;

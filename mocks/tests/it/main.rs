@@ -3,4 +3,5 @@
 mod fleet;
 mod load_balancer;
 mod structural;
+mod structural_rest;
 mod switch;

@@ -1,6 +1,6 @@
 //! The structural mock as a client sees it.
 
-use switchtender_mocks::{StructuralDevice, StructuralOptions};
+use switchtender_mocks::{StructuralDevice, StructuralInterface, StructuralOptions};
 use switchtender_outline::{
     CommandLine, CommandMode, LineShape, ListForm, ListShape, MoveShape, NegativeForm, RemovalShape,
 };
@@ -88,8 +88,10 @@ async fn start_with(
         name: "x".to_owned(),
         user: "admin".to_owned(),
         password: "admin".to_owned(),
-        command_line,
-        config: config.to_owned(),
+        interface: StructuralInterface::CommandLine {
+            structure: Box::new(command_line),
+            config: config.to_owned(),
+        },
         exchanges_in_memory: 100,
         faults: faults.iter().map(|fault| fault.parse().unwrap()).collect(),
     };
@@ -398,8 +400,10 @@ async fn structural_mock_is_silent_after_a_fault() {
             name: "x".to_owned(),
             user: "admin".to_owned(),
             password: "admin".to_owned(),
-            command_line: blocks(),
-            config: String::new(),
+            interface: StructuralInterface::CommandLine {
+                structure: Box::new(blocks()),
+                config: String::new(),
+            },
             exchanges_in_memory: 0,
             faults: vec!["half-body=^x".parse().unwrap()],
         },

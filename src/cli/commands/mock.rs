@@ -100,10 +100,10 @@ struct MockLoadBalancerArgs {
     config: Option<PathBuf>,
 }
 
-/// Start a structural mock of any platform with a command line, until interrupted
+/// Start a structural mock of any platform, until interrupted
 ///
-/// It keeps lines and blocks as the definition describes them. It is for trials of a definition, and
-/// no proof for a real device.
+/// It keeps lines and blocks, objects or elements as the definition describes them. It is for trials
+/// of a definition, and no proof for a real device.
 ///
 /// Example: switchtender mock platform my_os --definitions ./definitions --config running/sw1.cfg
 #[derive(Debug, clap::Args)]
@@ -280,7 +280,17 @@ fn render_address(device: &RunningDevice, user: &str) -> TerminalText {
         ))
     };
     match device {
-        RunningDevice::Structural(device) => ssh(device.host_key()),
+        RunningDevice::Structural(device) => match device.host_key() {
+            Some(key) => ssh(key),
+            None => {
+                let token = device.token().map(|_| "the token is the password; ");
+                TerminalText::of_line(format_args!(
+                    "{name}: https://{user}@{address}  ({}certificate SHA-256 {})",
+                    token.unwrap_or_default(),
+                    device.fingerprint()
+                ))
+            }
+        },
         RunningDevice::Replay(device) => match device.host_key() {
             Some(key) => ssh(key),
             None => TerminalText::of_line(format_args!(
@@ -478,6 +488,8 @@ N|EACH    fires once after N commands, or at each command that matches
 
 On a switch or a platform, a command is a line. On a load balancer, it is
 `METHOD /path` without query and body, for example '^PATCH /mgmt/tm/ltm/pool'.
+On a platform with REST, it has both, and the faults are those of a load
+balancer. With NETCONF, it is an operation, for example '<edit-config>'.
 
 The faults drop-after, stall-after, garbage-after, drip-bytes, drip-lines and
 flood also have stages in place of N: <connect>, and on a switch <login>

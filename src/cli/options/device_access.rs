@@ -12,7 +12,7 @@ use crate::cli::options::mock_options::MockOptions;
 use crate::cli::options::record_options::RecordArgs;
 use crate::cli::options::state_root::state_root;
 use crate::fleet::connector::Connector;
-use crate::fleet::mock_fleet::platforms_with_mock;
+use crate::fleet::mock_fleet::WITHOUT_MOCK;
 use crate::inventory::{Device, DeviceSelection, Inventory, Secrets};
 use crate::store::Store;
 
@@ -87,9 +87,8 @@ impl DeviceAccess {
             let Some(started) = &mocks else { break };
             if started.target(&device.name).is_none() {
                 let platform = &device.platform;
-                let with_mock = platforms_with_mock(&registry).join(", ");
                 let error = CommandError::new(format!("there is no mock of platform {platform}"));
-                return Err(error.hint(format!("platforms with a mock: {with_mock}")));
+                return Err(error.hint(WITHOUT_MOCK));
             }
             for note in started.take_notes(&device.name) {
                 eprint_notice(&format!("warning: {}: {note}", device.name));

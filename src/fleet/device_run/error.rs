@@ -11,6 +11,7 @@ use crate::desired_state::StateError;
 use crate::error_chain::chain;
 use crate::fleet::catalog_check::CycleReport;
 use crate::fleet::catalog_files::CatalogError;
+use crate::fleet::mock_fleet::WITHOUT_MOCK;
 use crate::fleet::saved_files::SavedFileError;
 use crate::manifest::ManifestError;
 use crate::store::identity::{DeviceIdentity, Owner};
@@ -86,11 +87,7 @@ pub(crate) enum DeviceRunError {
         hint: String,
     },
     #[error("there is no mock of platform {platform}")]
-    NoMock {
-        platform: PlatformName,
-        /// The platforms with a mock.
-        with_mock: Vec<PlatformName>,
-    },
+    NoMock { platform: PlatformName },
     #[error(transparent)]
     Saved(#[from] SavedFileError),
     #[error(transparent)]
@@ -164,9 +161,8 @@ impl DeviceRunError {
             DeviceRunError::RevertPending { .. } => {
                 Some("run again after the end of the device's timer".to_owned())
             }
-            DeviceRunError::NoMock { with_mock, .. } => Some(format!(
-                "choose other devices with --target or --label; platforms with a mock: {}",
-                with_mock.join(", ")
+            DeviceRunError::NoMock { .. } => Some(format!(
+                "choose other devices with --target or --label; {WITHOUT_MOCK}"
             )),
             _ => None,
         }

@@ -6,7 +6,9 @@ use std::path::Path;
 use serde_json::json;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::read::Reads;
-use switchtender_mocks::{CommandApi, CommandApiForm, Fault, RunningCommandApi, StructuralOptions};
+use switchtender_mocks::{
+    CommandApi, CommandApiForm, Fault, RunningCommandApi, StructuralInterface, StructuralOptions,
+};
 use test_support::catalog::resource;
 use test_support::lab::{Lab, PASSWORD};
 
@@ -57,7 +59,7 @@ async fn start(case: &Case, faults: Vec<Fault>) -> RunningCommandApi {
     let registry = Registry::load(&files).expect("the examples are valid");
     let platform = registry.platform(case.platform).expect("an example");
     let outline = platform
-        .outline("d1", &Reads::default())
+        .command_line_outline("d1", &Reads::default())
         .expect("a command line");
     let modes = &outline.command_line.modes;
     let mode = modes.iter().position(|mode| mode.name == case.mode);
@@ -66,8 +68,10 @@ async fn start(case: &Case, faults: Vec<Fault>) -> RunningCommandApi {
         name: "d1".to_owned(),
         user: "ops".to_owned(),
         password: PASSWORD.to_owned(),
-        command_line: outline.command_line,
-        config: case.config.to_owned(),
+        interface: StructuralInterface::CommandLine {
+            structure: Box::new(outline.command_line),
+            config: case.config.to_owned(),
+        },
         exchanges_in_memory: 100,
         faults,
     };

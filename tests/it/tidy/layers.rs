@@ -85,8 +85,8 @@ const LAYERS: [Layers; 7] = [
     Layers {
         folder: "mocks/src",
         layers: &[
-            &["clock", "task"],
-            &["control"],
+            &["clock", "json_path", "shape_pattern", "task"],
+            &["control", "rest_request"],
             &["fault"],
             &[
                 "network",
@@ -97,15 +97,15 @@ const LAYERS: [Layers; 7] = [
                 "terminal",
                 "tls",
             ],
-            &["ssh_server"],
+            &["http_server", "ssh_server"],
             &[
                 "cli_switch",
                 "jump_host",
                 "load_balancer",
                 "netconf_server",
                 "puppet_server",
-                "structural",
             ],
+            &["structural"],
             &["command_api", "replay"],
             &["fleet"],
         ],

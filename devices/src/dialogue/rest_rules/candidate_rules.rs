@@ -1,5 +1,8 @@
 //! `[candidate]`: requests change a configuration that takes effect when it is committed.
 
+use serde_json::Value as Json;
+use switchtender_outline::{CandidateShape, JsonPath};
+
 use super::TransactionRules;
 use super::control_request::ControlRequest;
 use crate::dialogue::candidate_rules::spans_run;
@@ -21,6 +24,14 @@ impl RestCandidateRules {
         match table.get("begin") {
             Some(_) => TransactionRules::read(table).map(Self::OfChange),
             None => UserCandidateRules::read(table).map(Self::OfUser),
+        }
+    }
+
+    /// The requests, for a mock; `done` is the body of the answer to a change.
+    pub(crate) fn outline(&self, done: &Json) -> CandidateShape {
+        match self {
+            Self::OfUser(rules) => rules.outline(done),
+            Self::OfChange(rules) => rules.outline(done),
         }
     }
 
@@ -64,6 +75,20 @@ impl UserCandidateRules {
     pub(crate) fn commit(&self, user: &str) -> Vec<Request> {
         let requests = self.check.iter().chain([&self.commit]);
         requests.map(|request| request.with(USER, user)).collect()
+    }
+
+    /// The requests, for a mock.
+    fn outline(&self, done: &Json) -> CandidateShape {
+        CandidateShape {
+            begin: None,
+            id: JsonPath::default(),
+            header: None,
+            parameter: None,
+            check: self.check.as_ref().map(|check| check.outline(USER)),
+            commit: self.commit.outline(USER),
+            abort: self.abort.outline(USER),
+            committed: done.clone(),
+        }
     }
 
     pub(crate) fn abort(&self, user: &str) -> Request {

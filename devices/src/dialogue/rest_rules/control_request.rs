@@ -1,9 +1,11 @@
 //! Requests about a change: to begin, to check, to commit or to discard it.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use switchtender_outline::RequestShape;
 
 use crate::document::Table;
 use crate::document::word;
+use crate::operation::outline::{NameEncoding, PathPart, request_shape, with_body};
 use crate::operation::{Method, Precondition, Request};
 use crate::secret::Text;
 
@@ -44,6 +46,18 @@ impl ControlRequest {
             path: path?,
             body,
         })
+    }
+
+    /// The requests with any value of the placeholder, for a mock.
+    pub(super) fn outline(&self, placeholder: &str) -> RequestShape {
+        let mut parts = Vec::new();
+        for literal in self.path.split(&format!("{{{placeholder}}}")) {
+            if !parts.is_empty() {
+                parts.push(PathPart::Name(placeholder, NameEncoding::Segment));
+            }
+            parts.push(PathPart::Literal(literal));
+        }
+        with_body(request_shape(self.method, &parts), self.body.as_deref())
     }
 
     /// The same, if the key is missing an error.

@@ -1,6 +1,7 @@
 //! `[pages]`: how a REST interface divides a long list.
 
 use serde_json::Value as Json;
+use switchtender_outline::{NextPageShape, PageShape};
 
 use crate::document::Table;
 use crate::read::field_path::FieldPath;
@@ -87,6 +88,23 @@ impl PageRules {
                 .map_or(MOST, |most| usize::try_from(most).unwrap_or(MOST))
                 .max(1),
         })
+    }
+
+    /// The same for a mock.
+    pub(crate) fn outline(&self) -> PageShape {
+        let number = |first: u64| usize::try_from(first).unwrap_or_default();
+        PageShape {
+            next: match &self.next {
+                NextPage::Field(field) => NextPageShape::Field(field.outline()),
+                NextPage::Header => NextPageShape::Header,
+                NextPage::Number(name, first) => NextPageShape::Number {
+                    name: name.clone(),
+                    first: number(*first),
+                },
+                NextPage::Offset(name) => NextPageShape::Offset(name.clone()),
+            },
+            size: self.size.as_ref().map(|(name, _)| name.clone()),
+        }
     }
 
     /// The path of the first page.

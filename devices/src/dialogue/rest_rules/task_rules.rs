@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use serde_json::Value as Json;
+use switchtender_outline::TaskShape;
 
 use super::page_rules::local_path;
 use crate::document::Table;
+use crate::operation::Method;
+use crate::operation::outline::{NameEncoding, PathPart, request_shape};
 use crate::read::field_path::{FieldPath, scalar_text};
 
 /// How a device continues a request after its answer.
@@ -68,6 +71,27 @@ impl TaskRules {
             interval,
             limit,
         })
+    }
+
+    /// The requests and the states, for a mock.
+    pub(crate) fn outline(&self) -> TaskShape {
+        let request = self.path.as_ref().map(|path| {
+            let (before, after) = path.split_once(ID).unwrap_or((path, ""));
+            let id = PathPart::Name("id", NameEncoding::Segment);
+            let parts = [PathPart::Literal(before), id, PathPart::Literal(after)];
+            request_shape(Method::Get, &parts)
+        });
+        let first = |words: &[String]| words.first().cloned().unwrap_or_default();
+        let mut running = "running".to_owned();
+        while self.done.contains(&running) || self.failed.contains(&running) {
+            running.push('x');
+        }
+        TaskShape {
+            id: self.id.outline(),
+            request,
+            state: self.state.outline(),
+            states: [running, first(&self.done), first(&self.failed)],
+        }
     }
 
     /// The path of the task that an answer names.

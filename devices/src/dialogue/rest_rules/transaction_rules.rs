@@ -1,6 +1,7 @@
 //! `[candidate]` with `begin`: several requests that a device applies together.
 
 use serde_json::Value as Json;
+use switchtender_outline::CandidateShape;
 
 use super::control_request::ControlRequest;
 use crate::dialogue::candidate_rules::spans_run;
@@ -61,6 +62,24 @@ impl TransactionRules {
             abort: abort?,
             spans_run,
         })
+    }
+
+    /// The requests, for a mock; `done` is the body of the answer to a change.
+    pub(super) fn outline(&self, done: &Json) -> CandidateShape {
+        let mut committed = done.clone();
+        if let Some((path, value)) = &self.committed {
+            path.put(&mut committed, value.as_str().into());
+        }
+        CandidateShape {
+            begin: Some(self.begin.outline(ID)),
+            id: self.id.outline(),
+            header: self.header.clone(),
+            parameter: self.query.clone(),
+            check: None,
+            commit: self.commit.outline(ID),
+            abort: self.abort.outline(ID),
+            committed,
+        }
     }
 
     pub(crate) fn begin(&self) -> Request {

@@ -2,8 +2,11 @@
 //! after the change of another client.
 
 use serde_json::Value as Json;
+use switchtender_outline::VersionShape;
 
 use crate::document::Table;
+use crate::operation::Method;
+use crate::operation::outline::{PathPart, request_shape};
 use crate::read::field_path::{FieldPath, scalar_text};
 
 /// The number of a configuration.
@@ -41,6 +44,16 @@ impl VersionRules {
                 .and_then(|status| u16::try_from(status).ok())
                 .unwrap_or(CONFLICT),
         })
+    }
+
+    /// The read and the parameter, for a mock.
+    pub(crate) fn outline(&self) -> VersionShape {
+        VersionShape {
+            request: request_shape(Method::Get, &[PathPart::Literal(&self.path)]),
+            at: self.at.outline(),
+            parameter: self.parameter.clone(),
+            stale_status: self.stale_status,
+        }
     }
 
     /// A path with the number in an answer; `None` if the answer has none.

@@ -1,8 +1,9 @@
 //! The structure of a platform's command line, for a mock.
 
-use switchtender_outline::{CommandLine, CommandMode, ListForm, ListShape};
+use switchtender_outline::{CommandLine, CommandMode, ListForm, ListShape, NetconfInterface};
 
 use super::Platform;
+use super::rest_outline::RestOutline;
 use crate::diagnostic::Diagnostic;
 use crate::dialogue::candidate_rules::CandidateRules;
 use crate::dialogue::cli_rules::{CliRules, MessageClass, ModeId, Step};
@@ -12,6 +13,17 @@ use crate::pattern::Pattern;
 use crate::read::answer_rule::Expectation;
 use crate::read::indent::{IndentRules, SplitRule};
 use crate::read::{CONFIG, ReadRequest, Reads};
+
+/// What a mock has from its platform.
+#[derive(Clone, Debug)]
+pub enum PlatformOutline {
+    /// A command line.
+    CommandLine(Box<CommandLineOutline>),
+    /// A REST interface.
+    Rest(Box<RestOutline>),
+    /// A NETCONF configuration.
+    Netconf(Box<NetconfInterface>),
+}
 
 /// What a mock of a command line has from its platform.
 #[derive(Clone, Debug)]
@@ -43,9 +55,33 @@ pub enum OutlineError {
 }
 
 impl Platform {
-    /// Whether the platform has a command line with a configuration of lines.
+    /// Whether a mock can have the structure of the platform.
     pub fn has_outline(&self) -> bool {
-        self.configuration_rules().is_ok()
+        match &self.protocol.dialect {
+            Dialect::Cli(_) => self.configuration_rules().is_ok(),
+            Dialect::Rest(_) | Dialect::Netconf(_) => true,
+        }
+    }
+
+    /// The structure of a device with this host name. `saved` has answers by name of the read.
+    ///
+    /// # Errors
+    /// The platform has a command line without a configuration of lines.
+    pub fn outline(&self, hostname: &str, saved: &Reads) -> Result<PlatformOutline, OutlineError> {
+        Ok(match &self.protocol.dialect {
+            Dialect::Cli(_) => {
+                let outline = self.command_line_outline(hostname, saved)?;
+                PlatformOutline::CommandLine(Box::new(outline))
+            }
+            Dialect::Rest(rules) => {
+                let outline = self.rest_outline(rules, hostname, saved);
+                PlatformOutline::Rest(Box::new(outline))
+            }
+            Dialect::Netconf(rules) => {
+                let interface = self.netconf_outline(&rules.namespaces, hostname, saved);
+                PlatformOutline::Netconf(Box::new(interface))
+            }
+        })
     }
 
     /// The finding that types send lines and the platform has no mode for them.
@@ -74,7 +110,7 @@ impl Platform {
     ///
     /// # Errors
     /// The platform has no command line with a configuration of lines.
-    pub fn outline(
+    pub fn command_line_outline(
         &self,
         hostname: &str,
         saved: &Reads,
@@ -233,7 +269,7 @@ fn command_mode(rules: &CliRules, id: ModeId, hostname: &str) -> Result<CommandM
     })
 }
 
-fn example(pattern: &Pattern) -> String {
+pub(super) fn example(pattern: &Pattern) -> String {
     let examples = pattern.examples(&|_| None);
     let mut text = examples.into_iter().next().unwrap_or_default();
     // A blank at the end of a line is lost.

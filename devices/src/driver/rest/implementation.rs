@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use switchtender_outline::{NetconfInterface, RestInterface};
+
 use super::canonical::{canonical, canonical_members};
 use super::definition::{RestAttributeRule, RestDefinition, RestLocation};
 use super::lookups::{Lookups, partition};
@@ -403,5 +405,13 @@ impl TypeDescription for RestType {
 
     fn audit(&self) -> Vec<Diagnostic> {
         self.findings()
+    }
+
+    fn add_objects(&self, interface: &mut RestInterface) {
+        self.definition.add_objects(interface);
+    }
+
+    fn add_elements(&self, interface: &mut NetconfInterface) {
+        self.definition.add_elements(&self.model, interface);
     }
 }

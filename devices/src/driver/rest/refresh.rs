@@ -18,7 +18,7 @@ use crate::value::{Attributes, Name, Value};
 /// The request of a refresh.
 #[derive(Clone, Debug)]
 pub(crate) struct RefreshRequest {
-    path: TextTemplate,
+    pub(super) path: TextTemplate,
     body: Vec<(FieldPath, TextTemplate)>,
 }
 

@@ -9,6 +9,7 @@ use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
 use serde_json::Value as Json;
 
 use crate::driver::template_error::TemplateError;
+use crate::operation::outline::{NameEncoding, PathPart};
 use crate::read::parents::{SEGMENT, encode_segment};
 
 /// A text with placeholders.
@@ -181,6 +182,21 @@ impl TextTemplate {
             self.pieces.as_slice(),
             [TemplateSegment::Hole { filters, .. }] if filters.last() == Some(&Filter::Number)
         )
+    }
+
+    /// Its parts, for a mock.
+    pub(super) fn parts(&self) -> impl Iterator<Item = PathPart<'_>> {
+        self.pieces.iter().map(|piece| match piece {
+            TemplateSegment::Literal(text) => PathPart::Literal(text),
+            TemplateSegment::Hole { name, filters } => {
+                let encoding = match filters.as_slice() {
+                    [] | [Filter::Number | Filter::Percent] => NameEncoding::Segment,
+                    [Filter::Tilde] => NameEncoding::Tilde,
+                    _ => NameEncoding::Part,
+                };
+                PathPart::Name(name, encoding)
+            }
+        })
     }
 
     /// The values of the placeholders in a rendered path. `None` if the path is another one, or a

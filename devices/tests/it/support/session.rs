@@ -84,6 +84,7 @@ pub(crate) fn read_request(command: &str) -> ReadRequest {
         body: None,
         optional: false,
         answer: switchtender_devices::read::answer_rule::AnswerRule::default(),
+        parents: None,
     }
 }
 

@@ -10,9 +10,14 @@ pub(crate) struct Box {
 }
 
 pub(crate) fn client(running: &RunningLoadBalancer) -> Client {
+    client_with(&running.ca_pem())
+}
+
+/// A client that trusts this authority only.
+pub(crate) fn client_with(authority: &str) -> Client {
     // The second test in a process finds it installed, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let authority = reqwest::Certificate::from_pem(running.ca_pem().as_bytes()).unwrap();
+    let authority = reqwest::Certificate::from_pem(authority.as_bytes()).unwrap();
     Client::builder()
         .tls_certs_only([authority])
         .no_proxy()

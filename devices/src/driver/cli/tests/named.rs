@@ -74,7 +74,9 @@ fn outline_has_the_line_that_is_no_default() {
         let registry = Registry::from_files(&[], &files_of(&platform, MODEL, &text))
             .unwrap_or_else(|found| panic!("{}", render_all(&found)));
         let platform = registry.platform("box").unwrap();
-        let outline = platform.outline("box", &Reads::default()).unwrap();
+        let outline = platform
+            .command_line_outline("box", &Reads::default())
+            .unwrap();
         let lines = outline
             .command_line
             .shapes
