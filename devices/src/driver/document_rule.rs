@@ -56,7 +56,7 @@ impl DocumentRule {
         };
         let (from, envelope) = (location("document"), location("envelope"));
         let body = fields(&table, "body");
-        let check = table.table("check").map(|table| all_fields(&table));
+        let check = table.table("check").map(|table| all_fields(&table, &[]));
         table.finish();
         Some(Self {
             read: read?,

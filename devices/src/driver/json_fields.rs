@@ -10,14 +10,15 @@ use crate::read::field_path::FieldPath;
 pub(crate) fn fields(table: &Table<'_>, key: &str) -> Vec<(FieldPath, Json)> {
     table
         .table(key)
-        .map_or_else(Vec::new, |table| all_fields(&table))
+        .map_or_else(Vec::new, |table| all_fields(&table, &[]))
 }
 
-/// All entries of a table.
-pub(crate) fn all_fields(table: &Table<'_>) -> Vec<(FieldPath, Json)> {
+/// The entries of a table, without those of other keys.
+pub(crate) fn all_fields(table: &Table<'_>, others: &[&str]) -> Vec<(FieldPath, Json)> {
     table
         .entries()
         .iter()
+        .filter(|(key, ..)| !others.contains(&key.as_str()))
         .filter_map(|(key, span, item)| {
             Some((FieldPath::read_key(table, key, span)?, json_of(item)?))
         })

@@ -27,6 +27,7 @@ mod not_understood;
 mod objects;
 mod order;
 mod outline;
+pub(crate) mod own_request;
 mod parent;
 mod position_in_answer;
 mod predict;

@@ -242,7 +242,7 @@ impl RestType {
                 Action::Request(request) => Some(request),
                 Action::Line(_) | Action::Edit(_) => None,
             });
-        predict::apply(&lenient, requests, &mut state);
+        predict::apply((&lenient, model), requests, &mut state);
         let instance = read::instance_of(definition, model, &change.desired, &state)?;
         let instance = instance.ok_or(RoundTripError::NoObject)?;
         Ok(instance.attributes.get(name).cloned())

@@ -102,6 +102,15 @@ impl RestLocation {
         }
     }
 
+    /// The value of a missing field, as text.
+    pub(crate) fn absent(&self) -> Option<String> {
+        let absent = match self {
+            RestLocation::Choice(choice) => choice.absent.as_ref(),
+            location => location.field_format()?.absent.as_ref(),
+        };
+        absent?.scalar_text()
+    }
+
     /// What all fields of a value have in common besides their paths.
     pub(crate) fn field_format(&self) -> Option<&FieldRule> {
         self.fields().into_iter().next()

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 
 use super::choice::{ChoiceRule, ChosenField};
 use super::codec::{GroupCodec, ValueCodec};
+use super::own_request::OwnRequest;
 use super::refresh::RefreshRequest;
 use super::template::{BodyField, TextTemplate};
 use crate::driver::document_rule::DocumentRule;
@@ -74,11 +75,8 @@ pub(crate) struct RestInstanceRule {
     pub(crate) update: UpdateRule,
     /// The object is changed only if it is the one that was read.
     pub(crate) has_etag: bool,
-    pub(crate) remove: bool,
-    /// Members are removed before the object.
-    pub(crate) removes_members: bool,
-    /// The body of a `POST` that removes an object; empty: a `DELETE` of its path.
-    pub(crate) remove_body: Vec<(FieldPath, BodyField)>,
+    /// `None`: objects cannot be removed.
+    pub(crate) remove: Option<RemoveRule>,
     /// The name of a singleton, which always exists. The catalog may use another title.
     pub(crate) singleton: Option<String>,
     /// Reserved names; never changed.
@@ -169,12 +167,35 @@ pub(crate) struct NameRule {
 #[derive(Clone, Debug)]
 pub(crate) struct UpdateRule {
     pub(crate) method: Method,
+    pub(crate) target: RequestTarget,
     /// The body is the object as it was read, with the changes; otherwise the fields that differ.
     pub(crate) is_complete: bool,
     /// Further fields of each body.
     pub(crate) fields: Vec<(FieldPath, BodyField)>,
     /// Fields of each body outside of the envelope, such as a command.
     pub(crate) frame: Vec<(FieldPath, BodyField)>,
+}
+
+/// How an object is removed.
+#[derive(Clone, Debug)]
+pub(crate) struct RemoveRule {
+    /// Members are removed before the object.
+    pub(crate) members_first: bool,
+    pub(crate) method: Method,
+    /// The path of the request; `None`: that of the object.
+    pub(crate) path: Option<TextTemplate>,
+    pub(crate) body: Vec<(FieldPath, BodyField)>,
+}
+
+impl Default for RemoveRule {
+    fn default() -> Self {
+        Self {
+            members_first: false,
+            method: Method::Delete,
+            path: None,
+            body: Vec::new(),
+        }
+    }
 }
 
 /// How a field is written for a value that the device shows by its absence.
@@ -202,7 +223,7 @@ pub(crate) struct Lookup {
 #[derive(Clone, Debug)]
 pub(crate) struct CreateRule {
     pub(crate) method: Method,
-    pub(crate) target: CreateTarget,
+    pub(crate) target: RequestTarget,
     /// Additional fields of the body. Empty results are omitted. `None`: the fields of the key.
     pub(crate) body: Option<Vec<(FieldPath, BodyField)>>,
     /// Fields of the body outside of the envelope, such as a command.
@@ -213,9 +234,9 @@ pub(crate) struct CreateRule {
     pub(crate) adds: Vec<(FieldPath, TextTemplate)>,
 }
 
-/// The path of the request that creates an object.
+/// The path of the request that creates or changes an object.
 #[derive(Clone, Debug)]
-pub(crate) enum CreateTarget {
+pub(crate) enum RequestTarget {
     Collection,
     Object,
     /// A path of its own, such as `/vlan/add`.
@@ -223,12 +244,12 @@ pub(crate) enum CreateTarget {
 }
 
 impl RestInstanceRule {
-    /// The path of the request that creates an object.
-    pub(crate) fn create_path<'a>(&'a self, create: &'a CreateRule) -> &'a TextTemplate {
-        match &create.target {
-            CreateTarget::Collection => &self.collection,
-            CreateTarget::Object => &self.object,
-            CreateTarget::Path(path) => path,
+    /// The path of a request that creates or changes an object.
+    pub(crate) fn path_of<'a>(&'a self, target: &'a RequestTarget) -> &'a TextTemplate {
+        match target {
+            RequestTarget::Collection => &self.collection,
+            RequestTarget::Object => &self.object,
+            RequestTarget::Path(path) => path,
         }
     }
 }
@@ -286,6 +307,8 @@ pub(crate) struct RestAttributeRule {
     pub(crate) narrowed: Option<AttributeModel>,
     /// Other spellings of values.
     pub(crate) spellings: Vec<(String, Value)>,
+    /// The requests of their own, by value.
+    pub(crate) requests: IndexMap<String, OwnRequest>,
     /// The kinds of object with this attribute; empty for all.
     pub(crate) kinds: Vec<String>,
     /// What the creation decides.
@@ -301,6 +324,7 @@ impl RestAttributeRule {
             location: RestLocation::Unsupported(reason),
             narrowed: None,
             spellings: Vec::new(),
+            requests: IndexMap::default(),
             kinds: Vec::new(),
             create_only: CreateOnly::Nothing,
             write_only: false,
@@ -512,11 +536,11 @@ impl RestInstanceRule {
 
     /// Whether bodies name the command and the object, so that paths do not.
     pub(crate) fn has_frames(&self) -> bool {
-        let create = self.create.as_ref().map(|create| &create.frame);
-        let frames = create
-            .into_iter()
-            .chain([&self.update.frame, &self.remove_body]);
-        frames.into_iter().any(|frame| !frame.is_empty())
+        let create = self.create.iter().map(|create| &create.frame);
+        let remove = self.remove.iter().filter(|remove| remove.path.is_none());
+        let frames = create.chain(remove.map(|remove| &remove.body));
+        let mut frames = frames.chain([&self.update.frame]);
+        frames.any(|frame| !frame.is_empty())
     }
 
     /// Whether objects are the members of a map.

@@ -45,7 +45,7 @@ pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explana
         let verb = verb(create.method);
         instance.push((
             "create".to_owned(),
-            format!("{verb} {}", rule.create_path(create)),
+            format!("{verb} {}", rule.path_of(&create.target)),
         ));
     }
     if requests {
@@ -53,9 +53,12 @@ pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explana
         instance.push((
             "change".to_owned(),
             if rule.update.is_complete {
-                format!("{update} {} with all fields", rule.object)
+                format!(
+                    "{update} {} with all fields",
+                    rule.path_of(&rule.update.target)
+                )
             } else {
-                format!("{update} {}", rule.object)
+                format!("{update} {}", rule.path_of(&rule.update.target))
             },
         ));
     }
@@ -63,13 +66,9 @@ pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explana
         let text = "only if the object is the one that was read (ETag)";
         instance.push(("condition".to_owned(), text.to_owned()));
     }
-    if rule.remove && requests {
-        let removes = if rule.remove_body.is_empty() {
-            Method::Delete
-        } else {
-            Method::Post
-        };
-        let remove = format!("{} {}", verb(removes), rule.object);
+    if let Some(remove) = rule.remove.as_ref().filter(|_| requests) {
+        let path = remove.path.as_ref().unwrap_or(&rule.object);
+        let remove = format!("{} {path}", verb(remove.method));
         instance.push(("remove".to_owned(), remove));
     }
     if let Some(refresh) = &definition.refresh {
@@ -234,6 +233,9 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
                 reason: reason.clone(),
             });
         }
+    }
+    for (value, request) in &rule.requests {
+        write.push((value.clone(), request.to_string()));
     }
     match rule.create_only {
         CreateOnly::Nothing => {}

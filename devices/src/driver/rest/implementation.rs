@@ -197,7 +197,7 @@ impl ChangePlanner for RestType {
                 message,
             ));
         }
-        if desired.is_absent() && !rule.remove {
+        if desired.is_absent() && rule.remove.is_none() {
             let message = match rule.singleton {
                 Some(_) => "the device has exactly one, which is always present",
                 None => "such objects cannot be removed",
@@ -367,7 +367,7 @@ impl ChangePlanner for RestType {
                 Action::Request(request) | Action::Edit(Edit { request, .. }) => Some(request),
                 Action::Line(_) => None,
             });
-        predict::apply(&self.definition, requests, state);
+        predict::apply((&self.definition, &self.model), requests, state);
     }
 
     fn effect_slots(&self) -> Vec<EffectSlot> {
@@ -385,7 +385,7 @@ impl TypeDescription for RestType {
     }
 
     fn is_removable(&self) -> bool {
-        self.definition.instance.remove
+        self.definition.instance.remove.is_some()
     }
 
     fn is_singleton(&self) -> bool {

@@ -15,6 +15,7 @@ mod netconf;
 mod parent;
 mod placeholders;
 mod removal;
+mod requests;
 
 use crate::map::IndexMap;
 
@@ -24,7 +25,7 @@ use self::parent::{LoadedParent, check_parent_keys, parent_levels};
 use self::removal::read_removal;
 use super::codec::ValueCodec;
 use super::definition::{
-    CreateRule, CreateTarget, DeviceOwned, KeyRule, Lookup, NameRule, ObjectKind, ObjectKinds,
+    CreateRule, DeviceOwned, KeyRule, Lookup, NameRule, ObjectKind, ObjectKinds, RequestTarget,
     RestAttributeRule, RestDefinition, RestInstanceRule, SharedArray, UpdateRule,
 };
 use super::refresh::RefreshRequest;
@@ -241,14 +242,13 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
         create,
         update: update.unwrap_or(UpdateRule {
             method: Method::Patch,
+            target: RequestTarget::Object,
             is_complete: document.is_some(),
             fields: Vec::new(),
             frame: Vec::new(),
         }),
         has_etag,
-        remove: removal.is_possible,
-        removes_members: removal.members_first,
-        remove_body: removal.body,
+        remove: removal,
         singleton,
         reserved,
         device_owned,
@@ -377,15 +377,15 @@ fn read_rows(
     }
 }
 
-/// Reads `at` of `create`: `collection`, `object` or a path.
-fn read_create_target(table: &Table<'_>) -> Option<CreateTarget> {
+/// Reads `at` of `create` and `update`: `collection`, `object` or a path.
+fn read_target(table: &Table<'_>) -> Option<RequestTarget> {
     let item = table.get("at")?;
     match item.string()?.as_str() {
-        "collection" => Some(CreateTarget::Collection),
-        "object" => Some(CreateTarget::Object),
-        path if path.starts_with('/') => template(table, "at").map(CreateTarget::Path),
+        "collection" => Some(RequestTarget::Collection),
+        "object" => Some(RequestTarget::Object),
+        path if path.starts_with('/') => template(table, "at").map(RequestTarget::Path),
         _ => {
-            item.error("create", "`at` must be `collection`, `object` or a path");
+            item.error("target", "`at` must be `collection`, `object` or a path");
             None
         }
     }
@@ -394,28 +394,19 @@ fn read_create_target(table: &Table<'_>) -> Option<CreateTarget> {
 fn read_create(table: &Table<'_>) -> CreateRule {
     let verbs = [("POST", Method::Post), ("PUT", Method::Put)];
     let verb = table.get("verb").and_then(|item| word(&item, &verbs));
-    let target = read_create_target(table);
+    let target = read_target(table);
     let method = verb.unwrap_or(Method::Post);
     let rule = CreateRule {
         method,
         target: target.unwrap_or(match method {
-            Method::Put => CreateTarget::Object,
-            _ => CreateTarget::Collection,
+            Method::Put => RequestTarget::Object,
+            _ => RequestTarget::Collection,
         }),
         body: table.get("body").map(|_| body(table, "body")),
         frame: toml::body(table, "frame"),
         needs: table.strings("needs").unwrap_or_default(),
         adds: toml::templates(table, "adds"),
     };
-    if method == Method::Put && matches!(rule.target, CreateTarget::Collection) {
-        let message = "a `PUT` of one object at the path of the collection replaces all objects";
-        table.findings.error_with_help(
-            "create",
-            table.span.clone(),
-            message,
-            "use `at = \"object\"`",
-        );
-    }
     table.finish();
     rule
 }
@@ -430,6 +421,7 @@ fn read_update(table: &Table<'_>) -> UpdateRule {
     let bodies = [("changed", false), ("whole", true)];
     let body = table.get("body").and_then(|item| word(&item, &bodies));
     let method = verb.unwrap_or(Method::Patch);
+    let target = read_target(table).unwrap_or(RequestTarget::Object);
     let fields = toml::body(table, "fields");
     let frame = toml::body(table, "frame");
     table.finish();
@@ -437,6 +429,7 @@ fn read_update(table: &Table<'_>) -> UpdateRule {
         fields,
         frame,
         method,
+        target,
         is_complete: body.unwrap_or(method != Method::Patch),
     }
 }

@@ -7,7 +7,7 @@ use switchtender_outline::{
 };
 
 use super::definition::{
-    KeyRule, MembersRule, ObjectMove, RestDefinition, RestLocation, UnsetRule,
+    KeyRule, MembersRule, ObjectMove, RequestTarget, RestDefinition, RestLocation, UnsetRule,
 };
 use super::order::FIRST;
 use super::read_requests::{collections, with_kind};
@@ -116,7 +116,7 @@ impl RestDefinition {
         // A parent is written with its objects; it has its own type.
         let is_object = rule.parent_levels == 0;
         if let Some(create) = rule.create.as_ref().filter(|_| is_object) {
-            let path = rule.create_path(create);
+            let path = rule.path_of(&create.target);
             let fields = create.needs.iter().filter_map(|name| {
                 match self
                     .attributes
@@ -141,17 +141,23 @@ impl RestDefinition {
         } else {
             ObjectEffect::Merge
         };
-        add(shape(update.method, object, &update.frame), effect);
-        if rule.remove && is_object {
-            let method = if rule.remove_body.is_empty() {
-                Method::Delete
-            } else {
-                Method::Post
-            };
-            add(
-                shape(method, object, &rule.remove_body),
-                ObjectEffect::Remove,
-            );
+        let path = match &update.target {
+            RequestTarget::Object => object,
+            target => rule.path_of(target),
+        };
+        let names = self.names_in_body();
+        let fields: Vec<_> = update.frame.iter().cloned().chain(names).collect();
+        add(shape(update.method, path, &fields), effect);
+        if let Some(remove) = rule.remove.as_ref().filter(|_| is_object) {
+            let path = remove.path.as_ref().unwrap_or(object);
+            let request = shape(remove.method, path, &remove.body);
+            add(request, ObjectEffect::Remove);
+        }
+        for rule in self.attributes.values() {
+            for (value, request) in &rule.requests {
+                let effect = value_effect(&rule.location, value);
+                add(shape(request.method, &request.path, &request.body), effect);
+            }
         }
         if rule.has_etag {
             add(shape(Method::Get, object, &[]), ObjectEffect::Read);
@@ -181,6 +187,17 @@ impl RestDefinition {
             }
         }
         requests
+    }
+
+    /// The names of an object in the body of a change at another path.
+    fn names_in_body(&self) -> Vec<(FieldPath, BodyField)> {
+        let rule = &self.instance;
+        if matches!(rule.update.target, RequestTarget::Object) {
+            return Vec::new();
+        }
+        let fields = rule.update.fields.iter();
+        let fields = fields.map(|(path, field)| (rule.envelope.join(path), field.clone()));
+        fields.collect()
     }
 
     fn members(&self) -> impl Iterator<Item = &MembersRule> {
@@ -248,6 +265,29 @@ impl RestDefinition {
                 interface.accepted.push(request);
             }
         }
+    }
+}
+
+/// What a request of its own for a value does with the object.
+fn value_effect(location: &RestLocation, value: &str) -> ObjectEffect {
+    let set = match location {
+        RestLocation::States(states) => states.get(value).map(|state| state.set.clone()),
+        location => location.field_format().map(|field| {
+            let mapped = field.map.iter().find(|(name, _)| name == value);
+            let json = mapped.map_or_else(|| value.into(), |(_, json)| json.clone());
+            vec![(field.path.clone(), json)]
+        }),
+    };
+    let set = set.unwrap_or_default();
+    match (location.field_format(), location.absent()) {
+        (Some(field), Some(absent)) if absent == value => {
+            ObjectEffect::RemoveField(field.path.outline())
+        }
+        _ => ObjectEffect::SetFields(
+            set.into_iter()
+                .map(|(path, json)| (path.outline(), json))
+                .collect(),
+        ),
     }
 }
 

@@ -19,7 +19,7 @@ impl RequestWriter<'_> {
     pub(super) fn position_in(&self, answer: &Json) -> Result<FieldPath, RenderError> {
         let rule = &self.definition.instance;
         match self.change.kind {
-            ChangeKind::Remove if !rule.remove => {
+            ChangeKind::Remove if rule.remove.is_none() => {
                 let message = "the device has exactly one, which cannot be removed";
                 Err(error("ensure", message))
             }

@@ -5,17 +5,19 @@
 
 mod command;
 mod inner_lists;
+mod own_requests;
 
 use std::borrow::Cow;
 
 use serde_json::{Value as Json, json};
 
 use self::inner_lists::{OuterElement, row_in};
-use super::definition::{CreateTarget, MembersRule, OrderRule, RestDefinition, RestLocation};
+use super::definition::{MembersRule, OrderRule, RequestTarget, RestDefinition, RestLocation};
 use super::objects::key_of;
 use super::read_requests::collections;
 use super::template::TextTemplate;
 use super::write::leaf_path;
+use crate::model::TypeModel;
 use crate::operation::{Method, Request};
 use crate::read::field_path::{FieldPath, scalar_text};
 use crate::read::json_text::entry_path;
@@ -24,12 +26,13 @@ use crate::read::{Parsed, State};
 
 /// Applies requests in order. A request for an object that was not read has no effect.
 pub(crate) fn apply<'a>(
-    definition: &RestDefinition,
+    (definition, model): (&RestDefinition, &TypeModel),
     requests: impl IntoIterator<Item = &'a Request>,
     state: &mut State,
 ) {
     let predictor = Predictor {
         definition,
+        model,
         alternatives: definition.alternatives(),
         collections: collections(definition)
             .into_iter()
@@ -53,6 +56,7 @@ pub(crate) fn apply<'a>(
 
 struct Predictor<'a> {
     definition: &'a RestDefinition,
+    model: &'a TypeModel,
     alternatives: Vec<Vec<FieldPath>>,
     /// Reads and paths of the type's collections, each with the text of `{kind}` in it.
     collections: Vec<(String, String, Option<String>)>,
@@ -84,6 +88,23 @@ impl Predictor<'_> {
                     order.apply(rule, (method, &request.path), list)
                 })
             {
+                return;
+            }
+            let is_own = match &rule.rows {
+                Some(rows) if rows.depth() == 0 => {
+                    let list = (rows.innermost(), collection.as_str(), kind.as_deref());
+                    self.apply_own_to_list((request, &body), list, answer)
+                }
+                Some(_) => false,
+                None => {
+                    let name = rule.singleton.clone().unwrap_or_default();
+                    let object = rule.location.get_or_insert(answer);
+                    let known = object.clone();
+                    let key = [name];
+                    self.apply_own(request, &self.values(&key, None, &known), object)
+                }
+            };
+            if is_own {
                 return;
             }
             let request = (method, path, &body);
@@ -132,7 +153,7 @@ impl Predictor<'_> {
         }
         let name = self.definition.instance.singleton.clone();
         let key = [name.unwrap_or_default()];
-        let values = self.values(&key, None);
+        let values = self.values(&key, None, &Json::Null);
         let is_member = self.apply_to_members_of(method, (&values, path), body, answer);
         is_member || self.remove_field((method, path), collection, answer)
     }
@@ -151,7 +172,7 @@ impl Predictor<'_> {
         let found = found.enumerate().find_map(|(index, row)| {
             let key = key_of(rule, &row_in(outer, row.name, row.value)).ok()?;
             let key: Vec<String> = key.into_iter().map(Cow::into_owned).collect();
-            let own = fill(&rule.object, &self.values(&key, kind));
+            let own = fill(&rule.object, &self.values(&key, kind, row.value));
             let is_inside = path == own || path.starts_with(&format!("{own}/"));
             is_inside.then_some((index, key, own))
         });
@@ -159,10 +180,10 @@ impl Predictor<'_> {
         let Some((index, key, own)) = found else {
             let creates = rule.create.as_ref().is_some_and(|create| {
                 let at_target = match &create.target {
-                    CreateTarget::Collection => path == collection,
-                    CreateTarget::Object if outer.is_empty() => true,
-                    CreateTarget::Object => self.is_below(outer, rule.object.values_in(path)),
-                    CreateTarget::Path(own) => self.is_below(outer, own.values_in(path)),
+                    RequestTarget::Collection => path == collection,
+                    RequestTarget::Object if outer.is_empty() => true,
+                    RequestTarget::Object => self.is_below(outer, rule.object.values_in(path)),
+                    RequestTarget::Path(own) => self.is_below(outer, own.values_in(path)),
                 };
                 create.method == method && at_target
             });
@@ -188,24 +209,26 @@ impl Predictor<'_> {
         let Some(object) = row_mut(list, index) else {
             return false;
         };
-        let values = self.values(&key, kind);
+        let values = self.values(&key, kind, &Json::Null);
         let is_member = self.apply_to_members_of(method, (&values, path), body, object);
         is_member || self.remove_field((method, path), &own, object)
     }
 
-    /// The values of the placeholders of an object's paths.
+    /// The values of the placeholders of an object's paths: names, and attributes that it has.
     fn values<'a>(
         &'a self,
         key: &'a [String],
         kind: Option<&'a str>,
+        object: &'a Json,
     ) -> impl Fn(&str) -> Option<String> + 'a {
         move |hole| {
             let mut names = self.definition.instance.key.iter().zip(key);
             match hole {
                 "kind" if self.definition.kinds.is_some() => kind.map(str::to_owned),
-                _ => names
-                    .find(|(rule, _)| rule.attribute == hole)
-                    .map(|(_, value)| value.clone()),
+                _ => match names.find(|(rule, _)| rule.attribute == hole) {
+                    Some((_, value)) => Some(value.clone()),
+                    None => (self.definition).deciding_value(self.model, hole, (object, None)),
+                },
             }
         }
     }

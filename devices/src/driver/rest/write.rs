@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::canonical::canonical;
 use super::codec::ObjectContext;
 use super::definition::{
-    CreateOnly, CreateRule, CreateTarget, FieldRule, MemberPaths, MembersRule, RestDefinition,
+    CreateOnly, CreateRule, FieldRule, MemberPaths, MembersRule, RequestTarget, RestDefinition,
     RestLocation, UnsetRule,
 };
 use super::field::state_fields;
@@ -72,17 +72,19 @@ impl RequestWriter<'_> {
             return Err(error("ensure", message));
         };
         let body = self.new_object(create)?;
-        let path = definition.instance.create_path(create);
+        let path = definition.instance.path_of(&create.target);
         let mut body = body.inside(&definition.instance.envelope);
         self.put_body(&mut body, &create.frame, None)?;
         let path = self.path(path, None)?;
         let mut operation = self.request(vec!["ensure".into()], create.method, path, Some(body));
-        if definition.instance.has_etag && matches!(create.target, CreateTarget::Object) {
+        if definition.instance.has_etag && matches!(create.target, RequestTarget::Object) {
             require(&mut operation, Precondition::Missing);
         }
         let mut operations =
             self.uploads(&|name| self.change.desired.attributes.contains_key(name))?;
         operations.push(operation);
+        operations
+            .extend(self.own_requests(&|name| self.change.desired.attributes.contains_key(name))?);
         operations.extend(self.move_object()?);
         Ok(operations)
     }
@@ -185,7 +187,7 @@ impl RequestWriter<'_> {
         self.check_update()?;
         let definition = self.definition;
         let differs = |name: &str| self.change.attributes.iter().any(|one| one == name);
-        let object = self.path(&definition.instance.object, None)?;
+        let object = self.object_path(&definition.instance.object)?;
         let mut operations = self.uploads(&differs)?;
         for (name, path) in self.left_fields() {
             let path = leaf_path(&object, path);
@@ -199,6 +201,7 @@ impl RequestWriter<'_> {
             .iter()
             .filter(|name| !members.contains(&name.as_str()) && !self.is_position(name))
             .filter(|name| !deleted.iter().any(|(deleted, _)| deleted == name))
+            .filter(|name| self.own_request(name).is_none())
             .cloned()
             .collect();
         let update = &definition.instance.update;
@@ -211,7 +214,8 @@ impl RequestWriter<'_> {
             self.put_body(&mut body, &update.fields, None)?;
             let mut body = body.inside(&definition.instance.envelope);
             self.put_body(&mut body, &update.frame, None)?;
-            let mut operation = self.request(carried, update.method, object.clone(), Some(body));
+            let path = self.object_path(definition.instance.path_of(&update.target))?;
+            let mut operation = self.request(carried, update.method, path, Some(body));
             self.require_unchanged(&mut operation);
             operations.push(operation);
         }
@@ -219,6 +223,7 @@ impl RequestWriter<'_> {
             let path = leaf_path(&object, path);
             operations.push(self.request(vec![name.clone()], Method::Delete, path, None));
         }
+        operations.extend(self.own_requests(&differs)?);
         for (name, members, own) in self.members() {
             if differs(name) {
                 operations.extend(self.change_members(name, members, own)?);
@@ -229,26 +234,22 @@ impl RequestWriter<'_> {
     }
 
     fn remove(&self) -> Result<Vec<Operation>, RenderError> {
-        if !self.definition.instance.remove {
+        let Some(removal) = &self.definition.instance.remove else {
             let message = match self.definition.instance.singleton {
                 Some(_) => "the device has exactly one, which cannot be removed",
                 None => "such objects cannot be removed",
             };
             return Err(error("ensure", message));
-        }
-        let path = self.path(&self.definition.instance.object, None)?;
-        let removal = &self.definition.instance.remove_body;
-        let (method, body) = if removal.is_empty() {
-            (Method::Delete, None)
-        } else {
-            let mut body = Body::object();
-            self.put_body(&mut body, removal, None)?;
-            (Method::Post, Some(body))
         };
-        let mut operation = self.request(vec!["ensure".into()], method, path, body);
+        let path = removal.path.as_ref();
+        let path = self.object_path(path.unwrap_or(&self.definition.instance.object))?;
+        let mut body = Body::object();
+        self.put_body(&mut body, &removal.body, None)?;
+        let body = (!body.is_empty()).then_some(body);
+        let mut operation = self.request(vec!["ensure".into()], removal.method, path, body);
         self.require_unchanged(&mut operation);
         let mut operations = Vec::new();
-        if self.definition.instance.removes_members {
+        if removal.members_first {
             for (name, members, own) in self.members() {
                 operations.extend(self.remove_members(name, members, own)?);
             }
@@ -359,7 +360,7 @@ impl RequestWriter<'_> {
             let Some(rule) = self.definition.attributes.get(name) else {
                 continue;
             };
-            if !self.definition.has(name, kind) {
+            if !self.definition.has(name, kind) || self.own_request(name).is_some() {
                 continue;
             }
             match &rule.location {

@@ -49,28 +49,41 @@ impl RequestWriter<'_> {
         }
     }
 
+    /// A text with the values after the change.
     pub(super) fn fill(
         &self,
         template: &TextTemplate,
         member: Option<&str>,
     ) -> Result<String, RenderError> {
-        let desired = &self.change.desired.attributes;
+        self.fill_from(template, member, &|name| self.value(name))
+    }
+
+    fn fill_from(
+        &self,
+        template: &TextTemplate,
+        member: Option<&str>,
+        value: &dyn Fn(&str) -> Option<Value>,
+    ) -> Result<String, RenderError> {
         template
             .fill(|name| match name {
-                "kind" if self.definition.kinds.is_some() => self
-                    .definition
-                    .kind_of(desired)
-                    .or_else(|| {
-                        self.definition
-                            .kind_of(&self.change.current.as_ref()?.attributes)
-                    })
-                    .and_then(|(_, kind)| kind.path.clone()),
+                "kind" if self.definition.kinds.is_some() => self.kind_path(),
                 "member" => member.map(str::to_owned),
-                _ => desired.get(name).and_then(Value::scalar_text),
+                _ => value(name)?.scalar_text(),
             })
             .map_err(|UnfilledHole(name)| {
                 error(&name, &format!("has no value; `{template}` requires it"))
             })
+    }
+
+    /// The path of the kind of the object.
+    fn kind_path(&self) -> Option<String> {
+        let kind = self.definition.kind_of(&self.change.desired.attributes);
+        let current = || {
+            let current = self.change.current.as_ref()?;
+            self.definition.kind_of(&current.attributes)
+        };
+        kind.or_else(current)
+            .and_then(|(_, kind)| kind.path.clone())
     }
 
     /// The path of a request with one further placeholder.
@@ -125,11 +138,9 @@ impl RequestWriter<'_> {
         Ok(())
     }
 
-    /// Whether the resource does not set an attribute, other than those of its key.
+    /// Whether an attribute has no value.
     fn is_unset(&self, name: &str) -> bool {
-        self.model.attributes.contains_key(name)
-            && !self.definition.instance.is_key(name)
-            && !self.change.desired.attributes.contains_key(name)
+        self.model.attributes.contains_key(name) && self.value(name).is_none()
     }
 
     /// The path of a request.
@@ -139,6 +150,17 @@ impl RequestWriter<'_> {
         member: Option<&str>,
     ) -> Result<String, RenderError> {
         let path = self.fill(template, member)?;
+        self.definition.checked_path(path)
+    }
+
+    /// The path of the object, with the values that it has before the change.
+    pub(super) fn object_path(&self, template: &TextTemplate) -> Result<String, RenderError> {
+        let current = self.change.current.as_ref();
+        let path = self.fill_from(template, None, &|name| {
+            let current = current.filter(|_| !self.definition.instance.is_key(name));
+            let known = current.and_then(|current| current.attributes.get(name));
+            known.cloned().or_else(|| self.value(name))
+        })?;
         self.definition.checked_path(path)
     }
 

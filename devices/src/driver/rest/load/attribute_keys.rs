@@ -120,7 +120,7 @@ pub(in crate::driver) const TABLE: KeyTable<LocationForm> = KeyTable {
         ("by", &[Chosen]),
         ("choice", &[Choice]),
         ("with", &[SharedField]),
-        ("set", &[States, LeafStates]),
+        ("set", &[States, LeafStates, Field, Chosen, Choice]),
         ("when", &[States, LeafStates]),
         ("map", &[Field, Leaf, Chosen]),
         (

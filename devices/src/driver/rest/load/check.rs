@@ -5,10 +5,11 @@ use std::borrow::Cow;
 
 use super::choice::choice_errors;
 use super::placeholders::{placeholder_errors, unencoded};
+use super::requests::request_errors;
 use crate::document::Table;
 use crate::driver::rest::codec::ValueCodec;
 use crate::driver::rest::definition::{
-    CreateTarget, FieldRule, ObjectMove, OrderRule, RestAttributeRule, RestDefinition,
+    FieldRule, ObjectMove, OrderRule, RequestTarget, RestAttributeRule, RestDefinition,
     RestInstanceRule, RestLocation, UnsetRule,
 };
 use crate::driver::rest::order::FIRST;
@@ -71,7 +72,8 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
                 }
                 let is_read_only = model.attributes[name].role == Role::ReadOnly;
                 for (value, state) in states {
-                    if state.set.is_empty() && !is_read_only {
+                    let has_request = rule.requests.contains_key(value);
+                    if state.set.is_empty() && !is_read_only && !has_request {
                         error(format!(
                             "`set.{value}` of `{name}` has no field, so that the value cannot be written"
                         ));
@@ -122,6 +124,7 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
     instance
         .chain(placeholder_errors(definition, model))
         .chain(choice_errors(definition, model))
+        .chain(request_errors(definition, model))
         .for_each(&error);
     for (name, rule) in &definition.attributes {
         for message in writing_errors(definition, name, &rule.location) {
@@ -173,7 +176,7 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
     if let Some(create) = &rule.create
         && rule.document.is_none()
         && rule.is_map()
-        && !matches!(create.target, CreateTarget::Object)
+        && !matches!(create.target, RequestTarget::Object)
     {
         errors.push(
             "an object in a map is created at its own path: add `at = \"object\"` to `create`"
@@ -184,7 +187,7 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
         let has_frame = |frame: &[_]| !frame.is_empty();
         let is_complete = rule.create.iter().all(|create| has_frame(&create.frame))
             && has_frame(&rule.update.frame)
-            && (!rule.remove || has_frame(&rule.remove_body));
+            && rule.remove.iter().all(|remove| has_frame(&remove.body));
         if !is_complete {
             errors.push(
                 "a `frame` in `create`, `update` and `body` in `remove` require each other"

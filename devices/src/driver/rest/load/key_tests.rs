@@ -287,6 +287,15 @@ fn attribute_case(form: LocationForm, key: &'static str) -> Case {
     let sample = match key {
         "field" => "\"mode\"",
         "with" => "[\"other\"]",
+        // A field has requests of its own for values.
+        "set"
+            if matches!(
+                form,
+                LocationForm::Field | LocationForm::Chosen | LocationForm::Choice
+            ) =>
+        {
+            "{ a = { request = { verb = \"POST\", path = \"/a\" } } }"
+        }
         "by" => "\"choice\"",
         "choice" => "{ a = \"a\", unset = \"b\" }",
         "set" | "when" => "{ a = { on = true }, unset = { on = false } }",

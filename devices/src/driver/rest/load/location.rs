@@ -12,6 +12,7 @@ use crate::driver::rest::definition::{
     MemberPaths, MembersRule, ObjectMove, OrderRule, RestAttributeRule, RestLocation, StateFields,
     UnsetRule, UploadRule,
 };
+use crate::driver::rest::own_request::OwnRequest;
 use crate::driver::rest::template::TextTemplate;
 use crate::driver::rest::toml::{body, item_template, named, required_template};
 use crate::model::load::value_of;
@@ -33,6 +34,7 @@ pub(crate) fn read_attribute(
     let write_only = table.bool("write_only").unwrap_or(false);
     let kinds = table.strings("kinds").unwrap_or_default();
     let spellings = read_spellings(table, &model.attributes[name]);
+    let requests = value_requests(table);
     let location = if let Some(reason) = table.string("unsupported") {
         Some(RestLocation::Unsupported(reason))
     } else if let Some(leader) = table.string("inside") {
@@ -75,10 +77,47 @@ pub(crate) fn read_attribute(
         location: location?,
         narrowed,
         spellings,
+        requests,
         kinds,
         create_only,
         write_only,
     })
+}
+
+/// The key of a request in `set.VALUE`.
+const REQUEST: &str = "request";
+
+/// Whether `set` has fields, besides requests.
+fn has_states(table: &Table<'_>) -> bool {
+    let states = table.table("set");
+    let mut states = states.iter().flat_map(Table::entries);
+    states.any(|(_, _, item)| {
+        let fields = item.table().map(|table| table.entries());
+        fields.is_none_or(|fields| {
+            fields.is_empty() || fields.iter().any(|(name, ..)| name != REQUEST)
+        })
+    })
+}
+
+/// The requests of their own: `set.VALUE.request`, and `unset` for the value `absent`.
+fn value_requests(table: &Table<'_>) -> IndexMap<String, OwnRequest> {
+    let states = table.table("set");
+    let states = states.iter().flat_map(Table::entries);
+    let requests = states.filter_map(|(value, _, item)| {
+        let fields = item.table()?;
+        let request = fields.get(REQUEST)?.table()?;
+        Some((value, OwnRequest::load(&request)?))
+    });
+    let mut requests: IndexMap<String, OwnRequest> = requests.collect();
+    let unset = table.get("unset").filter(Item::is_table);
+    let absent = table.get("absent").and_then(|item| value_of(&item));
+    let absent = absent.as_ref().and_then(Value::scalar_text);
+    if let (Some(unset), Some(absent)) = (unset.and_then(|item| item.table()), absent)
+        && let Some(request) = OwnRequest::load(&unset)
+    {
+        requests.insert(absent, request);
+    }
+    requests
 }
 
 /// `create_only`: `true`, or `"field"`.
@@ -175,7 +214,7 @@ fn read_location(
         order.finish();
         return rule.map(|rule| RestLocation::Order(Box::new(rule)));
     }
-    if table.get("set").is_some() {
+    if has_states(table) {
         return Some(RestLocation::States(read_states(table)));
     }
     if let Some(choice) = table.table("choice") {
@@ -219,11 +258,15 @@ fn read_choice(
 ) -> Option<ChoiceRule> {
     let places = choice.entries().into_iter();
     let places = places.map(|(value, _, item)| Some((value, FieldPath::read(&item)?)));
-    let own_unset = table.get("unset").and_then(|item| word(&item, &UNSET));
+    let unset = match table.get("unset") {
+        Some(item) if item.is_table() => None,
+        Some(item) => word(&item, &UNSET),
+        None => unset,
+    };
     Some(ChoiceRule {
         places: places.collect::<Option<_>>()?,
         absent: table.get("absent").and_then(|item| value_of(&item)),
-        unset: own_unset.or(unset),
+        unset,
     })
 }
 
@@ -283,12 +326,16 @@ fn read_field(
             "`unset` requires `absent`, the value without the field",
         );
     }
-    let own_unset = own_unset.and_then(|item| word(&item, &UNSET));
+    let unset = match own_unset {
+        Some(item) if item.is_table() => None,
+        Some(item) => word(&item, &UNSET),
+        None => unset,
+    };
     Some(RestLocation::Field(FieldRule {
         path,
         each,
         map: map(table),
-        unset: own_unset.or(unset).filter(|_| absent.is_some()),
+        unset: unset.filter(|_| absent.is_some()),
         absent,
         codec,
     }))
@@ -374,7 +421,7 @@ fn map(table: &Table<'_>) -> Vec<(String, Json)> {
 fn read_states(table: &Table<'_>) -> IndexMap<String, StateFields> {
     let mut states: IndexMap<String, StateFields> = named(table, "set", |table| {
         Some(StateFields {
-            set: all_fields(table),
+            set: all_fields(table, &[REQUEST]),
             when: None,
         })
     });
@@ -400,7 +447,7 @@ fn read_states(table: &Table<'_>) -> IndexMap<String, StateFields> {
             continue;
         };
         if let Some(table) = item.table() {
-            let conditions = all_fields(&table)
+            let conditions = all_fields(&table, &[])
                 .into_iter()
                 .map(|(path, json)| match json {
                     Json::Array(any) => (path, any),

@@ -6,8 +6,8 @@ use crate::document::word;
 use crate::document::{Item, Table};
 use crate::driver::json_fields::fields;
 use crate::driver::rest::definition::{
-    CreateRule, CreateTarget, DeviceOwned, ObjectMove, RestAttributeRule, RestDefinition,
-    RestInstanceRule, RestLocation, UnsetRule, UpdateRule,
+    CreateRule, DeviceOwned, ObjectMove, RemoveRule, RequestTarget, RestAttributeRule,
+    RestDefinition, RestInstanceRule, RestLocation, UnsetRule, UpdateRule,
 };
 use crate::driver::rest::template::TextTemplate;
 use crate::driver::rest::toml::body;
@@ -105,20 +105,19 @@ pub(super) fn read_instance(
         document: None,
         key,
         name: None,
-        removes_members: false,
         key_codec: None,
         object,
         envelope: FieldPath::default(),
         create,
         update: UpdateRule {
             method: update,
+            target: RequestTarget::Object,
             is_complete: update == Method::Put,
             frame: Vec::new(),
             fields: Vec::new(),
         },
         has_etag: false,
-        remove,
-        remove_body: Vec::new(),
+        remove: remove.then(RemoveRule::default),
         singleton,
         reserved,
         device_owned,
@@ -131,7 +130,7 @@ impl CreateRule {
     pub(in crate::driver::rest) fn edit() -> Self {
         Self {
             method: Method::Post,
-            target: CreateTarget::Object,
+            target: RequestTarget::Object,
             body: None,
             frame: Vec::new(),
             needs: Vec::new(),

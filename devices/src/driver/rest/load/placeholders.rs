@@ -2,6 +2,7 @@
 //! change a path.
 
 use crate::driver::rest::definition::{RestDefinition, RestInstanceRule, RestLocation};
+use crate::driver::rest::own_request::OwnRequest;
 use crate::driver::rest::template::{BodyField, TextTemplate};
 use crate::model::TypeModel;
 use crate::read::answer_rule::Expectation;
@@ -18,6 +19,7 @@ pub(super) fn placeholder_errors(definition: &RestDefinition, model: &TypeModel)
     let mut errors = check.path_errors();
     errors.extend(check.body_errors());
     errors.extend(check.kind_errors());
+    errors.extend(check.secret_errors());
     errors
 }
 
@@ -33,6 +35,44 @@ impl PlaceholderCheck<'_> {
 
     fn is_kind(&self, hole: &str) -> bool {
         hole == KIND && self.definition.kinds.is_some()
+    }
+
+    /// The paths of requests for an object.
+    fn object_paths(&self) -> impl Iterator<Item = &TextTemplate> {
+        let rule = self.rule();
+        let create = rule
+            .create
+            .iter()
+            .map(|create| rule.path_of(&create.target));
+        let update = rule.path_of(&rule.update.target);
+        let remove = rule.remove.iter().filter_map(|remove| remove.path.as_ref());
+        let requests = self.requests().map(|request| &request.path);
+        let paths = [&rule.object, update].into_iter().chain(create);
+        paths.chain(remove).chain(requests)
+    }
+
+    /// The requests of their own.
+    fn requests(&self) -> impl Iterator<Item = &OwnRequest> {
+        let rules = self.definition.attributes.values();
+        rules.flat_map(|rule| rule.requests.values())
+    }
+
+    /// Whether an object has a text for a placeholder.
+    fn is_readable(&self, hole: &str) -> bool {
+        let rule = self.definition.attributes.get(hole);
+        let is_list = |name: &str| {
+            let attribute = self.model.attributes.get(name);
+            attribute.is_some_and(|attribute| attribute.array.is_some())
+        };
+        self.rule().is_key(hole)
+            || self.is_kind(hole)
+            || rule.is_some_and(|rule| {
+                let is_located = match &rule.location {
+                    RestLocation::States(_) | RestLocation::Choice(_) => true,
+                    location => !location.fields().is_empty(),
+                };
+                is_located && !rule.write_only && !is_list(hole)
+            })
     }
 
     /// The paths of requests.
@@ -53,27 +93,27 @@ impl PlaceholderCheck<'_> {
                 )
             }));
         }
-        let mut paths = vec![(&rule.object, false)];
-        if let Some(create) = &rule.create {
-            paths.push((rule.create_path(create), false));
+        for path in self.object_paths() {
+            let unknown = path.holes().filter(|hole| !self.is_readable(hole));
+            errors.extend(unknown.map(|hole| {
+                format!("`{path}` uses `{hole}`, which has no value: use a namevar in `key`, or an attribute with one value in a field")
+            }));
+            errors.extend(unencoded(path));
         }
         for attribute in self.definition.attributes.values() {
-            if let RestLocation::Members(members) = &attribute.location
-                && let Some(own) = &members.own
-            {
-                paths.extend([(&own.collection, true), (&own.object, true)]);
-            }
-        }
-        for (path, has_member) in paths {
-            let is_known = |hole: &&str| {
-                rule.is_key(hole) || self.is_kind(hole) || *hole == MEMBER && has_member
+            let RestLocation::Members(members) = &attribute.location else {
+                continue;
             };
-            errors.extend(
-                path.holes()
-                    .filter(|hole| !is_known(hole))
-                    .map(|hole| format!("`{path}` uses `{hole}`, which is not a namevar in `key`")),
-            );
-            errors.extend(unencoded(path));
+            let own = members.own.iter();
+            for path in own.flat_map(|own| [&own.collection, &own.object]) {
+                let is_known =
+                    |hole: &&str| rule.is_key(hole) || self.is_kind(hole) || *hole == MEMBER;
+                let unknown = path.holes().filter(|hole| !is_known(hole));
+                errors.extend(unknown.map(|hole| {
+                    format!("`{path}` uses `{hole}`, which is not a namevar in `key`")
+                }));
+                errors.extend(unencoded(path));
+            }
         }
         errors
     }
@@ -86,7 +126,10 @@ impl PlaceholderCheck<'_> {
             body.chain(&create.frame)
         });
         let update = rule.update.fields.iter().chain(&rule.update.frame);
-        let bodies = bodies.chain(update).chain(&rule.remove_body);
+        let bodies = bodies.chain(update);
+        let remove = rule.remove.iter().flat_map(|remove| &remove.body);
+        let requests = self.requests().flat_map(|request| &request.body);
+        let bodies = bodies.chain(remove).chain(requests);
         let name = rule.name.iter().map(|name| &name.template);
         let own = templates(bodies).chain(name).map(|one| (one, false));
         let rules = self.definition.attributes.values();
@@ -116,6 +159,21 @@ impl PlaceholderCheck<'_> {
             })
         });
         unknown.collect()
+    }
+
+    /// Secrets in paths and bodies, which are masked in fields only.
+    fn secret_errors(&self) -> Vec<String> {
+        let requests = self.requests().flat_map(|request| &request.body);
+        let bodies = templates(requests).chain(self.object_paths());
+        let is_secret = |hole: &&str| {
+            let attribute = self.model.attributes.get(*hole);
+            attribute.is_some_and(|attribute| attribute.sensitive)
+        };
+        let secrets = bodies.flat_map(|template| {
+            let holes = template.holes().filter(is_secret);
+            holes.map(move |hole| format!("`{template}` sends the secret `{hole}`"))
+        });
+        secrets.collect()
     }
 
     /// Texts that only have the kind of an object.

@@ -52,19 +52,17 @@ impl Predictor<'_> {
             if let Some(item) = items.iter_mut().find(|item| names(item) == key) {
                 self.apply_to_object(request.method, &object, item);
             }
-        } else if is_command(&rule.remove_body) {
+        } else if let Some(remove) = rule.remove.as_ref().filter(|one| is_command(&one.body)) {
             let value = |attribute: &str| {
-                rule.remove_body
-                    .iter()
-                    .find_map(|(path, field)| match field {
-                        BodyField::Text(text) => {
-                            let found = scalar_text(path.get(&body)?)?;
-                            let values = text.values_in(&found)?.into_iter();
-                            let mut values = values.filter(|(hole, _)| *hole == attribute);
-                            values.next().map(|(_, value)| value)
-                        }
-                        BodyField::Constant(_) => None,
-                    })
+                remove.body.iter().find_map(|(path, field)| match field {
+                    BodyField::Text(text) => {
+                        let found = scalar_text(path.get(&body)?)?;
+                        let values = text.values_in(&found)?.into_iter();
+                        let mut values = values.filter(|(hole, _)| *hole == attribute);
+                        values.next().map(|(_, value)| value)
+                    }
+                    BodyField::Constant(_) => None,
+                })
             };
             let key: Option<Vec<String>> =
                 rule.key.iter().map(|key| value(&key.attribute)).collect();
