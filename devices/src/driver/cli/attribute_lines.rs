@@ -36,6 +36,27 @@ impl CliType {
         }
     }
 
+    /// Whether the lines of an attribute have one value together. A second line with another value is
+    /// not understood: devices use the first, the last or both.
+    pub(super) fn has_one_value(&self, rule: &CliAttributeRule) -> bool {
+        !rule.many && rules::range_set(self.codecs.get(rule.name.as_str())).is_none()
+    }
+
+    /// Forgets the values of attributes whose lines differ.
+    pub(super) fn forget_differing_lines(&self, found: &mut FoundInstance) {
+        let differ = |lines: &[(Value, String)]| {
+            let mut pairs = lines.windows(2);
+            pairs.any(|pair| pair[0].0 != pair[1].0)
+        };
+        for (name, _) in found.lines.iter().filter(|(_, lines)| differ(lines)) {
+            let rule = self.attributes.get(name.as_str());
+            if let Some(rule) = rule.filter(|rule| self.has_one_value(rule)) {
+                found.attributes.remove(&rule.name);
+                found.unknown.push(rule.name.clone());
+            }
+        }
+    }
+
     /// The values of an attribute in a line, and of the attributes that share its lines.
     pub(super) fn read_line(&self, rule: &CliAttributeRule, node: &Node) -> Option<Bindings> {
         match &rule.location {

@@ -65,6 +65,10 @@ impl CliType {
                         .as_ref()
                         .is_some_and(|value| narrowed.canonicalize(value).is_err())
                 });
+                let is_absent = |value: &Value| {
+                    let canonical = model.canonicalize(value).ok();
+                    canonical.is_some() && canonical == rule.absent
+                };
                 let has_command = is_invalid
                     || rule.set.contains_key(name.as_ref())
                     || rule.unsupported_values.contains_key(name.as_ref())
@@ -74,7 +78,7 @@ impl CliType {
                         && (rule.has_own_hole()
                             || matches!(literal, Some(Value::Bool(_)))
                             || literal.as_ref().is_some_and(|value| model.is_unset(value))
-                            || rule.absent.is_some()));
+                            || literal.as_ref().is_some_and(is_absent)));
                 if !has_command {
                     let message = format!(
                         "value `{name}` of {}.{} has no command",

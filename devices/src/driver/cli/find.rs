@@ -118,6 +118,7 @@ impl CliType {
                 }
             }
         }
+        self.forget_differing_lines(&mut found);
         Some(found)
     }
 

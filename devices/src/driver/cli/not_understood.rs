@@ -8,6 +8,8 @@ mod read_lines;
 mod shape;
 mod survey;
 
+use foldhash::HashMap;
+
 use self::survey::{LineContext, Survey};
 use super::CliType;
 use super::instances::nodes_of;
@@ -38,6 +40,7 @@ impl CliType {
             cli: self,
             is_read_by_other,
             found: Vec::new(),
+            first_lines: HashMap::default(),
         };
         let CliInstanceRule { from, kind, .. } = &self.instance;
         let nodes = nodes_of(state.tree(from));

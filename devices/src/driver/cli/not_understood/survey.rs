@@ -1,5 +1,9 @@
 //! The search through the lines and rows of a device for those that a type does not understand.
 
+use std::collections::hash_map::Entry;
+
+use foldhash::HashMap;
+
 use super::super::CliType;
 use super::super::block_path::{self, BlockLevel, BlockPath};
 use super::super::find::CellValue;
@@ -7,7 +11,7 @@ use super::super::found::FoundInstance;
 use super::super::instances::Instances;
 use super::super::members::MemberVocabulary;
 use super::super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, InstanceKind};
-use super::super::template::{LineTemplate, Vocabulary};
+use super::super::template::{CAPTURE_MARK, LineTemplate, Vocabulary};
 use super::OTHER_WORDS;
 use super::shape::{Candidate, Opening, Shape};
 use crate::driver::implementation::IsReadByOther;
@@ -63,6 +67,14 @@ pub(super) struct Survey<'a> {
     pub(super) cli: &'a CliType,
     pub(super) is_read_by_other: &'a IsReadByOther<'a>,
     pub(super) found: Vec<NotUnderstood>,
+    /// The first line of each attribute with one value, in the block that is searched.
+    pub(super) first_lines: HashMap<(Name, String), FirstLine<'a>>,
+}
+
+/// The first line of an attribute.
+pub(super) struct FirstLine<'a> {
+    node: &'a Node,
+    is_told: bool,
 }
 
 impl<'a> Survey<'a> {
@@ -120,6 +132,7 @@ impl<'a> Survey<'a> {
     /// The lines of an instance, or of several with a common beginning, and of their inner blocks.
     pub(super) fn content(&mut self, nodes: &'a [Node], spelling: usize, context: LineContext<'a>) {
         let cli = self.cli;
+        self.first_lines.clear();
         if let InstanceKind::Line { .. } = &cli.instance.kind {
             let spellings = cli.instance.kind.spellings_in(spelling);
             let shapes: Vec<Shape<'a>> = spellings.iter().map(Shape::of_instance).collect();
@@ -286,6 +299,7 @@ impl<'a> Survey<'a> {
                 continue;
             }
             if shape.reads(cli, node) {
+                self.second_line(node, shape, context);
                 return self.other_words(node, shape, context);
             }
             let candidate = shape.candidate(cli, node);
@@ -332,6 +346,51 @@ impl<'a> Survey<'a> {
         };
         let text = cli.masked(&node.text, candidate.template);
         self.add(candidate.rule, blocks, text, instance, extent);
+    }
+
+    /// Adds the lines of an attribute with one value, if they have different ones.
+    fn second_line(&mut self, node: &'a Node, shape: &Shape<'a>, context: &LineContext<'a>) {
+        let cli = self.cli;
+        let rule = shape.rule.filter(|rule| cli.has_one_value(rule));
+        let Some(rule) = rule.filter(|_| context.member.is_none()) else {
+            return;
+        };
+        let names = match &context.instance {
+            InstanceNames::Singleton => String::new(),
+            InstanceNames::Named(names) => {
+                let names = names.iter().filter_map(|(_, value)| value.scalar_text());
+                names.collect::<Vec<_>>().join("\n")
+            }
+        };
+        let first = match self.first_lines.entry((rule.name.clone(), names)) {
+            Entry::Vacant(entry) => {
+                entry.insert(FirstLine {
+                    node,
+                    is_told: false,
+                });
+                return;
+            }
+            Entry::Occupied(entry) => entry.into_mut(),
+        };
+        let values = |node: &Node| {
+            let mut values = cli.read_line(rule, node).unwrap_or_default();
+            values.retain(|(name, _)| !name.starts_with(CAPTURE_MARK));
+            values
+        };
+        if values(first.node) == values(node) {
+            return;
+        }
+        let told = (!std::mem::replace(&mut first.is_told, true)).then_some(first.node);
+        for line in told.into_iter().chain([node]) {
+            let blocks = context.blocks.iter().map(|block| block.text.clone());
+            self.add(
+                Some(rule),
+                blocks.collect(),
+                cli.masked(&line.text, rule.lines.first()),
+                context.instance.clone(),
+                Extent::Attributes(cli.sharing(rule)),
+            );
+        }
     }
 
     /// Adds a line of elements with words that no attribute expresses.

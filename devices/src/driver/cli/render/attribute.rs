@@ -86,6 +86,10 @@ impl Rendering<'_> {
             }
             return Ok(());
         }
+        // A line without the value stands for `true` alone.
+        if !is_default && !rule.has_own_hole() && *value != Value::Bool(true) {
+            return Err(self.error(&rule.name));
+        }
         if rule.replace_first && self.has_current_value(rule) {
             let text = self.no_form(rule, None)?;
             self.push_rule(rule, text);
@@ -265,9 +269,15 @@ impl Rendering<'_> {
             .filter(|(name, value)| cli.is_printed(name, value))
             .filter(|(name, value)| own_line(name, value).is_none())
             .collect();
+        let is_off = self.is_turned_off(rule);
+        let declared = |name: &&Name| self.goal.desired.contains_key(*name);
+        if let Some(other) = present.keys().copied().find(declared).filter(|_| is_off) {
+            let message = format!("has no line without `{}`", rule.name);
+            return Err(RenderError::new(other.as_str(), message));
+        }
         let text = if let Some(text) = instead {
             text
-        } else if present.is_empty() {
+        } else if present.is_empty() || is_off {
             match self.removal(rule)? {
                 Some(text) => text,
                 None => return Ok(()),
@@ -311,6 +321,19 @@ impl Rendering<'_> {
         }
         self.push(&changed, text, rule.prompts);
         Ok(())
+    }
+
+    /// Whether the catalog removes a line that stands for `true`. The other values of the line go with
+    /// it.
+    fn is_turned_off(&self, rule: &CliAttributeRule) -> bool {
+        let stands_for_true = !rule.has_own_hole() && !rule.prints_only_no();
+        let value = self.goal.desired.get(&rule.name);
+        stands_for_true
+            && value.is_some_and(|value| {
+                let is_off =
+                    *value == Value::Bool(false) || !self.cli.is_printed(&rule.name, value);
+                is_off && self.cli.named(&rule.set, &rule.name, value).is_none()
+            })
     }
 
     /// A line that is sent again has all values of the device's line. A value that the device does not
