@@ -19,6 +19,7 @@ mod global_default;
 mod identity;
 mod implementation;
 mod instances;
+mod line_effect;
 pub(crate) mod line_text;
 pub(super) mod load;
 mod members;
@@ -182,6 +183,16 @@ impl CliType {
         let rule = self.attributes.get(attribute);
         let absent = rule.and_then(|rule| rule.absent.as_ref());
         !self.is_unset(attribute, value) && absent != Some(value.unwrap_sensitive())
+    }
+
+    /// The elements of a list that have lines.
+    fn elements(&self, attribute: &str, value: Option<&Value>) -> Vec<Value> {
+        match value.map(Value::unwrap_sensitive) {
+            Some(value) if !self.is_printed(attribute, value) => Vec::new(),
+            Some(Value::List(items)) => items.clone(),
+            Some(one) => vec![one.clone()],
+            None => Vec::new(),
+        }
     }
 
     /// Whether a text is the catalog's word for the default of the device. No line has it.

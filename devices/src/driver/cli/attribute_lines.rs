@@ -60,7 +60,8 @@ impl CliType {
     /// The values of an attribute in a line, and of the attributes that share its lines.
     pub(super) fn read_line(&self, rule: &CliAttributeRule, node: &Node) -> Option<Bindings> {
         match &rule.location {
-            CliLocation::Lines => self.read_own_line(rule, &node.text),
+            // What a table shows is set by lines.
+            CliLocation::Lines | CliLocation::Cell(_) => self.read_own_line(rule, &node.text),
             CliLocation::Body(TextBody::UpTo { .. }) => None,
             CliLocation::Body(TextBody::After { words, .. }) => {
                 let body = node.body.as_deref()?;
@@ -77,7 +78,6 @@ impl CliType {
                     .then(|| vec![(rule.name.clone(), true.into())])
             }
             CliLocation::Instance
-            | CliLocation::Cell(_)
             | CliLocation::Elsewhere(_)
             | CliLocation::InnerBlock
             | CliLocation::NumberOf(_)

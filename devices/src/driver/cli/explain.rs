@@ -4,7 +4,7 @@ use super::CliType;
 use super::named_lines::NamedLines;
 use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind, NoForm, TextBody};
 use crate::driver::explanation::{AttributeExplanation, Explanation};
-use crate::model::Role;
+use crate::model::{AttributeModel, Role};
 use crate::secret::Text;
 use crate::value::Value;
 
@@ -82,9 +82,11 @@ impl CliType {
     /// Whether an attribute has a value that removes its line.
     fn can_be_removed(&self, rule: &CliAttributeRule) -> bool {
         let model = self.model.attributes.get(&rule.name);
-        let is_valid = |value: Value| model.is_some_and(|model| model.canonicalize(&value).is_ok());
         let has_value = rule.absent.is_some() || rule.many || rule.replace_first;
-        has_value || is_valid("unset".into()) || is_valid(false.into())
+        let can_be_unset = |model: &AttributeModel| {
+            model.default_word.is_some() || model.canonicalize(&false.into()).is_ok()
+        };
+        has_value || model.is_some_and(can_be_unset)
     }
 
     fn explain_attribute(&self, name: &str) -> Option<AttributeExplanation> {

@@ -18,9 +18,10 @@ mod table;
 mod tree;
 
 use super::CliType;
-use super::attribute_lines::{begins_with, without_default};
+use super::attribute_lines::begins_with;
 use super::instances::Instances;
-use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm};
+use super::line_effect::LineEffect;
+use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind};
 use super::template::{Bindings, LineTemplate, Vocabulary};
 use crate::driver::quoting::Quoting;
 use crate::operation::{Action, ConfigLine, Operation};
@@ -30,7 +31,6 @@ use crate::secret::Text;
 use crate::value::{Attributes, Value};
 use body::apply_block_text;
 use named::NamedLevel;
-use removal::elements_of;
 use tree::{Target, enter, insert, insert_at};
 
 impl CliType {
@@ -304,15 +304,6 @@ impl CliType {
         defaults: &Attributes,
     ) -> bool {
         let mut node = Node::new(text);
-        // What a table shows is set by lines of the configuration.
-        let in_lines;
-        let rule = match rule.location {
-            CliLocation::Cell(_) => {
-                in_lines = rule.in_lines();
-                &in_lines
-            }
-            _ => rule,
-        };
         if let CliLocation::Elsewhere(_) = rule.location {
             let Some(rest) = self.negation.positive(text) else {
                 if read(&rule.lines, text, self).is_none() {
@@ -327,50 +318,21 @@ impl CliType {
             level.nodes.retain(|node| !begins_with(&node.text, &rest));
             return true;
         }
-        if !matches!(rule.location, CliLocation::Lines) {
+        // What a table shows is set by lines of the configuration.
+        if !matches!(rule.location, CliLocation::Lines | CliLocation::Cell(_)) {
             return false;
         }
-        if let Some(change) = self.set_change(rule, text) {
-            self.change_set(level, rule, &change);
-            return true;
-        }
-        let Some(bindings) = self.read_shared_line(rule, &node) else {
-            if let Some(rest) = without_default(text) {
-                level.nodes.retain(|node| {
-                    let positive = self.negation.positive(&node.text);
-                    !begins_with(positive.as_deref().unwrap_or(&node.text), rest)
-                });
+        let bindings = match self.line_effect(rule, text) {
+            Some(LineEffect::Set(bindings)) => bindings,
+            Some(LineEffect::Change(change)) => {
+                self.change_set(level, rule, &change);
                 return true;
             }
-            if let NoForm::Text(no) = &rule.no
-                && let Some(bindings) = no.read(text, self)
-                && self.negation.positive(text).is_none()
-            {
-                if no.has_parts() {
-                    // The parts identify the line: `delete track {0}`.
-                    level.nodes.retain(|node| {
-                        let found = read(&rule.lines, &node.text, self);
-                        !found.is_some_and(|found| includes(&found, &bindings))
-                    });
-                    return true;
-                }
-                self.remove_values(level, rule, elements_of(rule, bindings), &|line| {
-                    self.read_shared_line(rule, &Node::new(line)).is_some()
-                });
+            Some(LineEffect::Remove(removed)) => {
+                self.remove_lines(level, rule, removed);
                 return true;
             }
-            let Some(rest) = self.negation.positive(text) else {
-                return false;
-            };
-            if let Some(identity) = rule.identity_of(&rest) {
-                level
-                    .nodes
-                    .retain(|node| rule.identity_of(&node.text) != Some(identity));
-                return true;
-            }
-            let removed = self.elements_in(rule, &rest);
-            self.remove_values(level, rule, removed, &|line| begins_with(line, &rest));
-            return true;
+            None => return false,
         };
         // A shared line may have no value for its first attribute.
         let own = bindings.into_iter().find(|(name, _)| *name == rule.name);
@@ -423,16 +385,6 @@ impl CliType {
         });
         let text = template.write(&|name| bound(&bindings, name), &PrintedWords(self))?;
         Some(text.reveal())
-    }
-
-    /// Bindings of a line for an attribute, or for one that shares its lines.
-    fn read_shared_line(&self, rule: &CliAttributeRule, node: &Node) -> Option<Bindings> {
-        let others = rule
-            .with
-            .iter()
-            .filter_map(|name| self.attributes.get(name));
-        let mut sharing = [rule].into_iter().chain(others);
-        sharing.find_map(|rule| self.read_line(rule, node))
     }
 
     /// Whether a line is the instance of another line.

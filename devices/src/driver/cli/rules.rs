@@ -413,14 +413,6 @@ impl CliAttributeRule {
         }
     }
 
-    /// The rule for the lines that set what a table shows.
-    pub(crate) fn in_lines(&self) -> Self {
-        Self {
-            location: CliLocation::Lines,
-            ..self.clone()
-        }
-    }
-
     /// Whether its line contains the value. Otherwise the existence of the line is the value.
     pub(crate) fn has_own_hole(&self) -> bool {
         self.lines.iter().any(|line| line.has_attribute(&self.name))

@@ -298,7 +298,8 @@ impl RequestWriter<'_> {
         let absent = rule.absent.as_ref()?;
         let absent = canonical(self.definition, self.model, name, absent, None);
         let value = self.value(name)?;
-        rule.unset.filter(|_| *value.unwrap_sensitive() == *absent.unwrap_sensitive())
+        rule.unset
+            .filter(|_| *value.unwrap_sensitive() == *absent.unwrap_sensitive())
     }
 
     /// The requests that upload the files of selected attributes.

@@ -8,16 +8,6 @@ use crate::read::indent::{Node, Tree};
 use crate::value::Value;
 
 impl CliType {
-    /// The relative change by a line: `["add", "10"]`; `None` for other lines.
-    pub(super) fn set_change(&self, rule: &CliAttributeRule, text: &str) -> Option<Value> {
-        let changes = [("add", &rule.more), ("remove", &rule.less)];
-        changes.into_iter().find_map(|(word, line)| {
-            let bindings = line.as_ref()?.read(text, self)?;
-            let numbers = bindings.into_iter().find(|(name, _)| *name == rule.name);
-            Some(Value::List(vec![word.into(), numbers?.1]))
-        })
-    }
-
     /// The set after a relative change. Without a current value it is that of a device without a line.
     pub(super) fn changed_set(
         &self,

@@ -1,8 +1,10 @@
 //! Removes the lines of an attribute, or elements from the lines of a list.
 
-use super::bound;
 use super::tree::insert;
+use super::{bound, includes, read};
 use crate::driver::cli::CliType;
+use crate::driver::cli::attribute_lines::begins_with;
+use crate::driver::cli::line_effect::RemovedLines;
 use crate::driver::cli::rules::CliAttributeRule;
 use crate::driver::cli::template::Bindings;
 use crate::read::indent::{Node, Tree};
@@ -18,9 +20,42 @@ impl CliType {
         elements_of(rule, self.read_line(rule, &Node::new(text))?)
     }
 
+    /// Removes the lines of an attribute, or elements in them.
+    pub(super) fn remove_lines(
+        &self,
+        level: &mut Tree,
+        rule: &CliAttributeRule,
+        removed: RemovedLines,
+    ) {
+        match removed {
+            RemovedLines::Default(words) => level.nodes.retain(|node| {
+                let positive = self.negation.positive(&node.text);
+                !begins_with(positive.as_deref().unwrap_or(&node.text), &words)
+            }),
+            RemovedLines::WithParts(parts) => level.nodes.retain(|node| {
+                let found = read(&rule.lines, &node.text, self);
+                !found.is_some_and(|found| includes(&found, &parts))
+            }),
+            RemovedLines::WithValues(values) => {
+                self.remove_values(level, rule, elements_of(rule, values), &|line| {
+                    self.read_shared_line(rule, &Node::new(line)).is_some()
+                });
+            }
+            RemovedLines::Beginning { words, values } => match rule.identity_of(&words) {
+                Some(identity) => level
+                    .nodes
+                    .retain(|node| rule.identity_of(&node.text) != Some(identity)),
+                None => {
+                    let removed = values.and_then(|values| elements_of(rule, values));
+                    self.remove_values(level, rule, removed, &|line| begins_with(line, &words));
+                }
+            },
+        }
+    }
+
     /// Removes elements from the lines of a list. Otherwise removes the lines of an attribute that
     /// `is_removed`.
-    pub(super) fn remove_values(
+    fn remove_values(
         &self,
         level: &mut Tree,
         rule: &CliAttributeRule,
@@ -106,7 +141,7 @@ impl CliType {
 }
 
 /// The elements of an attribute among the values of a line.
-pub(super) fn elements_of(rule: &CliAttributeRule, bindings: Bindings) -> Option<Vec<Value>> {
+fn elements_of(rule: &CliAttributeRule, bindings: Bindings) -> Option<Vec<Value>> {
     let (_, value) = bindings.into_iter().find(|(name, _)| *name == rule.name)?;
     Some(match value {
         Value::List(items) => items,

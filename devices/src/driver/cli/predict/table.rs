@@ -4,8 +4,8 @@ use foldhash::HashSet;
 
 use super::read;
 use crate::driver::cli::CliType;
-use crate::driver::cli::attribute_lines::begins_with;
-use crate::driver::cli::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm};
+use crate::driver::cli::line_effect::LineEffect;
+use crate::driver::cli::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind};
 use crate::driver::cli::template::{Bindings, LineTemplate};
 use crate::model::Role;
 use crate::operation::ConfigLine;
@@ -17,17 +17,7 @@ use crate::value::{Attributes, Name, Value};
 /// What a line does to an attribute of a row.
 struct RowChange<'a> {
     rule: &'a CliAttributeRule,
-    /// All values in the line.
-    bindings: Bindings,
-    effect: RowEffect,
-}
-
-enum RowEffect {
-    Set,
-    /// Changes a set of numbers.
-    Change(Value),
-    /// Removes the value, or the element in the line.
-    Remove,
+    effect: LineEffect,
 }
 
 impl CliType {
@@ -69,14 +59,15 @@ impl CliType {
             return;
         }
         let change = text.as_ref().and_then(|text| self.row_change(text));
-        let in_change = || change.as_ref().map(|change| change.bindings.clone());
+        let in_change = || change.as_ref().map(|change| change.effect.values().clone());
         let Some(bindings) = in_header.or_else(in_change) else {
             return;
         };
         let mut attributes = self.row_before(state, &bindings);
         let mut set = Vec::new();
         if let Some(change) = change {
-            set.extend(change.bindings.iter().map(|(name, _)| name.clone()));
+            let values = change.effect.values().iter();
+            set.extend(values.map(|(name, _)| name.clone()));
             set.extend(
                 [&change.rule.name]
                     .into_iter()
@@ -121,94 +112,55 @@ impl CliType {
     /// What a line does to an attribute that the table shows.
     fn row_change(&self, text: &str) -> Option<RowChange<'_>> {
         let node = Node::new(text);
-        let positive = self.negation.positive(text);
         let in_lines = |rule: &&CliAttributeRule| {
             rule.is_cell() || matches!(rule.location, CliLocation::Lines)
         };
         let mut rules = self.attributes.values().filter(in_lines);
         rules.find_map(|rule| {
-            let change = |bindings, effect| {
-                Some(RowChange {
-                    rule,
-                    bindings,
-                    effect,
-                })
+            let effect = self.line_effect(rule, text)?;
+            let is_own = match &effect {
+                LineEffect::Set(_) => self.read_line(rule, &node).is_some(),
+                LineEffect::Change(_) => true,
+                LineEffect::Remove(removed) => self.removes_own_line(rule, removed),
             };
-            if let Some(relative) = self.set_change(rule, text) {
-                return change(Bindings::new(), RowEffect::Change(relative));
-            }
-            if let Some(bindings) = self.read_line(&rule.in_lines(), &node) {
-                return change(bindings, RowEffect::Set);
-            }
-            if let NoForm::Text(no) = &rule.no
-                && let Some(bindings) = no.read(text, self)
-            {
-                return change(bindings, RowEffect::Remove);
-            }
-            let rest = positive.as_deref()?;
-            if let Some(bindings) = read(&rule.lines, rest, self) {
-                return change(bindings, RowEffect::Remove);
-            }
-            let mut lines = rule.lines.iter();
-            lines
-                .any(|line| begins_with(&line.text, rest))
-                .then(|| change(Bindings::new(), RowEffect::Remove))?
+            is_own.then_some(RowChange { rule, effect })
         })
     }
 
     fn apply_row_change(&self, attributes: &mut Attributes, change: RowChange<'_>) {
-        let RowChange {
-            rule,
-            bindings,
-            effect,
-        } = change;
-        let elements = |value: Option<&Value>| match value.map(Value::unwrap_sensitive) {
-            None => Vec::new(),
-            Some(value) if !self.is_printed(&rule.name, value) => Vec::new(),
-            Some(Value::List(items)) => items.clone(),
-            Some(one) => vec![one.clone()],
-        };
-        let own = bindings.iter().find(|(name, _)| *name == rule.name);
-        let own = own.map(|(_, value)| value);
+        let RowChange { rule, effect } = change;
         let current = attributes.get(&rule.name);
-        let list = match (&effect, own) {
-            (RowEffect::Set, Some(own)) if rule.many => {
-                let mut items = elements(current);
-                let added = elements(Some(own));
-                items.extend(
-                    added
-                        .into_iter()
-                        .filter(|item| !items.contains(item))
-                        .collect::<Vec<_>>(),
-                );
-                Some(items)
-            }
-            (RowEffect::Remove, Some(own)) if rule.many => {
-                let removed = elements(Some(own));
-                let mut items = elements(current);
-                items.retain(|item| !removed.contains(item));
-                Some(items)
-            }
-            _ => None,
-        };
-        match (list, effect) {
-            (_, RowEffect::Change(relative)) => {
-                let changed = self.changed_set(rule, &relative, attributes.get(&rule.name));
+        let own = effect.value_of(&rule.name);
+        let own = self.elements(&rule.name, own.filter(|_| rule.many));
+        let mut items = self.elements(&rule.name, current.filter(|_| rule.many));
+        match effect {
+            LineEffect::Change(relative) => {
+                let changed = self.changed_set(rule, &relative, current);
                 attributes.insert(rule.name.clone(), changed);
+                return;
             }
-            (Some(items), _) if !items.is_empty() => {
-                let list = self.finished(&rule.name, Value::List(items));
-                attributes.insert(rule.name.clone(), list);
-            }
-            (None, RowEffect::Set) => {
+            LineEffect::Set(bindings) if own.is_empty() => {
                 for name in &rule.with {
                     if bindings.iter().all(|(bound, _)| bound != name) {
                         self.unset(attributes, name);
                     }
                 }
                 self.set_values(attributes, bindings);
+                return;
             }
-            _ => self.unset(attributes, &rule.name),
+            LineEffect::Set(_) => {
+                let mut added = own;
+                added.retain(|item| !items.contains(item));
+                items.extend(added);
+            }
+            LineEffect::Remove(_) if own.is_empty() => items.clear(),
+            LineEffect::Remove(_) => items.retain(|item| !own.contains(item)),
+        }
+        if items.is_empty() {
+            self.unset(attributes, &rule.name);
+        } else {
+            let list = self.finished(&rule.name, Value::List(items));
+            attributes.insert(rule.name.clone(), list);
         }
     }
 

@@ -153,18 +153,13 @@ impl Rendering<'_> {
 
     /// One line per element: additions, then removals, or the other way round.
     fn many(&mut self, rule: &CliAttributeRule, value: &Value) -> Result<(), RenderError> {
-        let elements = |value: Option<&Value>| match value.map(Value::unwrap_sensitive) {
-            Some(value) if !self.cli.is_printed(&rule.name, value) => Vec::new(),
-            Some(Value::List(items)) => items.clone(),
-            Some(one) => vec![one.clone()],
-            None => Vec::new(),
-        };
-        let desired = elements(Some(value));
+        let desired = self.cli.elements(&rule.name, Some(value));
         // Elements that stand elsewhere are the value of an attribute without lines of its own.
         let own = self
             .found
             .filter(|found| rule.is_cell() || found.lines.contains_key(rule.name.as_str()));
-        let current = elements(own.and_then(|found| found.attributes.get(&rule.name)));
+        let current = own.and_then(|found| found.attributes.get(&rule.name));
+        let current = self.cli.elements(&rule.name, current);
         let retained = self.retained(rule, &current, &desired);
         let mut removals = Vec::new();
         for element in current.iter().filter(|element| !retained.contains(element)) {
