@@ -128,7 +128,9 @@ impl Change {
         };
         Self {
             kind,
-            current: current.filter(|_| kind != ChangeKind::Create),
+            // What the device has and does not use is activated instead of created.
+            current: current
+                .filter(|current| kind != ChangeKind::Create || current.is_inactive("ensure")),
             desired,
             attributes,
         }

@@ -27,6 +27,7 @@ pub(crate) mod effect;
 mod explanation;
 pub(crate) mod facts;
 pub(crate) mod implementation;
+mod inactive;
 mod json_body;
 mod json_fields;
 mod key_table;

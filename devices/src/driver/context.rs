@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::codec::Codec;
 use super::document_rule::DocumentRule;
+use super::inactive::InactiveRule;
 use super::negation::Negation;
 use super::quoting::Quoting;
 use super::read_rule::ReadRule;
@@ -44,6 +45,8 @@ pub(crate) struct Context<'a> {
     pub(crate) rows: Option<&'a RowsRule>,
     /// The namespaces of a platform with NETCONF.
     pub(crate) namespaces: Option<&'a Arc<Namespaces>>,
+    /// How inactive parts of the configuration are marked.
+    pub(crate) inactive: Option<&'a InactiveRule>,
     /// Names and values of the device, for checks that need an example.
     pub(crate) examples: &'a [String],
     /// Longest input line that the device accepts.

@@ -42,7 +42,7 @@ impl Body {
         let Some((PathStep::Name(last), parents)) = path.steps().split_last() else {
             return;
         };
-        if self.has(parents) {
+        if self.has(path.steps()) {
             let parent = self.field_mut(parents);
             parent.fields_mut().retain(|(name, _)| name != last);
         }

@@ -16,6 +16,7 @@ use super::codec::Codec;
 use super::context::Context;
 use super::document_rule::DocumentRule;
 use super::facts::{FactRule, Facts};
+use super::inactive::InactiveRule;
 use super::negation::Negation;
 use super::quoting::Quoting;
 use super::read_rule::{ParseRule, ReadRule};
@@ -71,6 +72,8 @@ pub struct Platform {
     pub(crate) codecs: IndexMap<String, Arc<Codec>>,
     /// The list of objects in an answer of a REST interface, unless a type has another.
     pub(crate) rows: Option<RowsRule>,
+    /// How inactive parts of the configuration are marked.
+    pub(crate) inactive: Option<InactiveRule>,
     /// Names and values of the device, for checks that need an example.
     pub(crate) examples: Vec<String>,
     /// Characters that the device does not accept in text (`?` prints help).
@@ -167,6 +170,12 @@ impl Platform {
             Some(Transport::Rest) => root.get("rows").and_then(|item| RowsRule::read(&item)),
             _ => None,
         };
+        let inactive = match transport {
+            Some(Transport::Netconf) => root
+                .get("inactive")
+                .and_then(|item| InactiveRule::read(&item)),
+            _ => None,
+        };
         let examples = root.strings("examples").unwrap_or_default();
         let refused_characters = root.string("refused_characters").unwrap_or_default();
         let negation = Negation::load(root);
@@ -237,6 +246,7 @@ impl Platform {
             ranks,
             codecs,
             rows,
+            inactive,
             examples,
             refused_characters,
             negation,
@@ -303,6 +313,7 @@ impl Platform {
             codecs: &self.codecs,
             rows: self.rows.as_ref(),
             namespaces: self.protocol.namespaces(),
+            inactive: self.inactive.as_ref(),
             examples: &self.examples,
             secrets: self.protocol.secrets(),
             refused_characters: &self.refused_characters,

@@ -20,6 +20,7 @@ mod entries;
 mod explain;
 mod field;
 mod implementation;
+mod inactive;
 pub(crate) mod load;
 mod lookups;
 mod members;

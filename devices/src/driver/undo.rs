@@ -148,6 +148,10 @@ impl Driver {
             let reason = "its line on the device was not understood";
             return undo.not_restored.push(reason.to_owned());
         }
+        if instance.is_inactive("ensure") {
+            let reason = "it was inactive before, which no change restores";
+            return undo.not_restored.push(reason.to_owned());
+        }
         let model = Arc::clone(&desired.model);
         let now = self.instance(&desired, state).ok().flatten();
         let mut unset = Vec::new();
@@ -157,6 +161,11 @@ impl Driver {
         };
         for attribute in model.attributes.values().filter(is_restored) {
             let name = &attribute.name;
+            if instance.is_inactive(name) {
+                let reason = "it was inactive before, which no change restores";
+                undo.not_restored.push(format!("{name}: {reason}"));
+                continue;
+            }
             let has_now = now
                 .as_ref()
                 .is_some_and(|now| now.attributes.contains_key(name));

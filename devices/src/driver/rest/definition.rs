@@ -13,6 +13,7 @@ use super::own_request::OwnRequest;
 use super::refresh::RefreshRequest;
 use super::template::{BodyField, TextTemplate};
 use crate::driver::document_rule::DocumentRule;
+use crate::driver::inactive::InactiveRule;
 use crate::model::AttributeModel;
 use crate::operation::Method;
 use crate::pattern::Pattern;
@@ -29,6 +30,8 @@ use crate::value::{Name, Value};
 pub(crate) struct RestDefinition {
     /// The namespaces of a platform with NETCONF.
     pub(crate) namespaces: Option<Arc<Namespaces>>,
+    /// How inactive elements are marked.
+    pub(crate) inactive: Option<InactiveRule>,
     pub(crate) instance: RestInstanceRule,
     /// The list of objects in other answers of the platform.
     pub(crate) rows: Option<RowsRule>,

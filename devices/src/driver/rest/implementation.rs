@@ -274,8 +274,9 @@ impl ChangePlanner for RestType {
         secrets: &dyn SecretHistory,
     ) -> Vec<Name> {
         let is_present = !desired.is_absent();
-        let differs_in_ensure =
-            desired.attributes.contains_key("ensure") && is_present != current.is_some();
+        let is_inactive = |name: &str| current.is_some_and(|current| current.is_inactive(name));
+        let differs_in_ensure = desired.attributes.contains_key("ensure")
+            && (is_present != current.is_some() || is_inactive("ensure"));
         if differs_in_ensure && !is_present {
             return vec!["ensure".into()];
         }
@@ -319,7 +320,7 @@ impl ChangePlanner for RestType {
                 let actual = actual.or_else(|| self.silent_value(name));
                 actual.is_some_and(|actual| actual.unwrap_sensitive() == value.unwrap_sensitive())
             };
-            if !same {
+            if !same || is_inactive(name) {
                 differing.push(attribute.name.clone());
             }
         }
@@ -333,11 +334,15 @@ impl ChangePlanner for RestType {
         };
         let desired = &change.desired.attributes;
         let found = find(&self.definition, &self.model, desired, state).ok();
-        let current = found.flatten().map(|found| found.object);
+        let edited = edit::EditedObject {
+            definition: &self.definition,
+            model: &self.model,
+            found: found.flatten(),
+            written: &change.attributes,
+        };
         for operation in &mut operations {
             if let Action::Request(request) = &operation.action {
-                let (definition, request) = (&self.definition, request.clone());
-                let edit = edit::edit(definition, &self.model, request, current, namespaces)?;
+                let edit = edited.edit(request.clone(), namespaces)?;
                 operation.action = Action::Edit(edit);
             }
         }

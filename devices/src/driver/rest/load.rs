@@ -94,6 +94,7 @@ pub(crate) fn read(
     let refresh = refresh.map(|table| RefreshRequest::load(&table, model));
     let definition = RestDefinition {
         namespaces: namespaces.cloned(),
+        inactive: context.inactive.cloned(),
         instance: instance?,
         rows: rows.cloned(),
         kinds,

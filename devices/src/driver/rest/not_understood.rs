@@ -95,6 +95,15 @@ struct Object<'a> {
 impl Object<'_> {
     fn unread(&self, all: &mut Vec<NotUnderstood>) {
         let json = self.found.object;
+        let key = self.found.key.join(" ");
+        if self.found.is_inactive() {
+            all.push(self.inactive(None, (Vec::new(), &key)));
+            return;
+        }
+        let inactive = self.definition.inactive_attributes(json);
+        for name in &inactive {
+            all.push(self.inactive(Some(name), (vec![key.clone()], name)));
+        }
         let kind = self.found.kind;
         let kind = kind.or_else(|| recognise(self.definition, self.lookups, json));
         if let (Some(kinds), None) = (&self.definition.kinds, kind) {
@@ -103,7 +112,8 @@ impl Object<'_> {
             return;
         }
         for (name, rule) in &self.definition.attributes {
-            if rule.write_only || !self.definition.has(name, kind) {
+            let is_read = !rule.write_only && !inactive.contains(name);
+            if !is_read || !self.definition.has(name, kind) {
                 continue;
             }
             for (field, value) in self.unread_fields(name, &rule.location, kind) {
@@ -243,6 +253,18 @@ impl Object<'_> {
         let domain = self.lookups.domain(&partition(self.found.name()));
         let value = canonical(self.definition, self.model, name, value, domain);
         matches!(value, Value::Undef) || self.model.canonicalize(name, &value).is_ok()
+    }
+
+    /// What the device has and does not use.
+    fn inactive(&self, attribute: Option<&Name>, text: (Vec<String>, &str)) -> NotUnderstood {
+        let names = canonical_key(self.definition, self.model, &self.found);
+        let names = names.map(|(name, value)| (name.to_owned(), value));
+        NotUnderstood::inactive(
+            self.model.name.clone(),
+            attribute.cloned(),
+            names.collect(),
+            text,
+        )
     }
 
     fn entry(&self, attribute: Option<&str>, text: String, extent: Extent) -> NotUnderstood {

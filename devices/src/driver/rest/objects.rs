@@ -10,7 +10,7 @@ use super::definition::{RestDefinition, RestInstanceRule};
 use super::lookups::answer;
 use super::read_requests::collections;
 use crate::model::TypeModel;
-use crate::read::nested_rows::{NestedRow, RowPosition};
+use crate::read::nested_rows::{NestedRow, NestedRows, RowPosition};
 use crate::read::{ReadError, State};
 use crate::value::{Attributes, Value};
 
@@ -26,9 +26,16 @@ pub(crate) struct FoundObject<'a> {
     /// The own namevar of the object before it in the list.
     pub(crate) previous: Option<Cow<'a, str>>,
     pub(crate) object: &'a Json,
+    /// How many names of its path lead to each element that is marked as inactive.
+    pub(crate) marked: Vec<usize>,
 }
 
 impl FoundObject<'_> {
+    /// Whether the device has the object and does not use it.
+    pub(crate) fn is_inactive(&self) -> bool {
+        !self.marked.is_empty()
+    }
+
     /// The value of the first namevar.
     pub(crate) fn name(&self) -> &str {
         &self.key[0]
@@ -63,11 +70,17 @@ pub(crate) fn objects<'a>(
     let mut objects = Vec::new();
     for (index, collection) in collections(definition).into_iter().enumerate() {
         let (read, kind) = (collection.read, collection.kind);
-        let found = objects_in(&definition.instance, state, &read);
+        let found = objects_in(definition, state, &read);
         let found = found.map_err(|message| ReadError { read, message })?;
         let own = definition.instance.own_key();
         let mut previous: Option<(Vec<usize>, Cow<'_, str>)> = None;
-        for (position, key, object) in found {
+        for InAnswer {
+            position,
+            key,
+            object,
+            marked,
+        } in found
+        {
             // The first object of a list has none before it.
             let before = previous.filter(|(list, _)| *list == position.outer);
             previous = Some((position.outer.clone(), key[own].clone()));
@@ -76,6 +89,7 @@ pub(crate) fn objects<'a>(
                 key,
                 previous: before.map(|(_, name)| name),
                 object,
+                marked,
             };
             objects.push(((index, position), found));
         }
@@ -83,13 +97,39 @@ pub(crate) fn objects<'a>(
     Ok(objects)
 }
 
-/// The places, keys and objects in one answer; none if it was not read. Rows of a document without
+/// An object in one answer.
+struct InAnswer<'a> {
+    position: RowPosition,
+    key: ObjectKey<'a>,
+    object: &'a Json,
+    marked: Vec<usize>,
+}
+
+/// How many names of the path of a row lead to each element that is marked as inactive.
+fn marked(
+    definition: &RestDefinition,
+    list: (&NestedRows, &Json),
+    row: &NestedRow<'_>,
+) -> Vec<usize> {
+    let inactive = definition.inactive.as_ref();
+    inactive.map_or_else(Vec::new, |rule| rule.marked_around(list, row))
+}
+
+/// The same for a singleton.
+fn marked_singleton(definition: &RestDefinition, answer: &Json) -> Vec<usize> {
+    let inactive = definition.inactive.as_ref();
+    let location = &definition.instance.location;
+    inactive.map_or_else(Vec::new, |rule| rule.marked(answer, location))
+}
+
+/// The positions, keys and objects in one answer; none if it was not read. Rows of a document without
 /// a key are not objects of the type: a change sends them as they are.
 fn objects_in<'a>(
-    rule: &'a RestInstanceRule,
+    definition: &'a RestDefinition,
     state: &'a State,
     read: &str,
-) -> Result<Vec<(RowPosition, ObjectKey<'a>, &'a Json)>, String> {
+) -> Result<Vec<InAnswer<'a>>, String> {
+    let rule = &definition.instance;
     let Some(answer) = answer(state, read).filter(|answer| !answer.is_null()) else {
         return Ok(Vec::new());
     };
@@ -106,12 +146,22 @@ fn objects_in<'a>(
         let list = list.or_else(|| object.is_array().then(|| rule.location.clone()));
         return match list {
             Some(list) => Err(format!("`{list}` is a list, not one object")),
-            None => Ok(vec![(RowPosition::default(), vec![name.into()], object)]),
+            None => Ok(vec![InAnswer {
+                position: RowPosition::default(),
+                key: vec![name.into()],
+                object,
+                marked: marked_singleton(definition, answer),
+            }]),
         };
     };
     let found = rows.rows(answer)?.into_iter().map(|found| {
         let key = key_of(rule, &found)?;
-        Ok((found.position, key, found.row.value))
+        Ok(InAnswer {
+            key,
+            object: found.row.value,
+            marked: marked(definition, (rows, answer), &found),
+            position: found.position,
+        })
     });
     found
         .filter(|found| found.is_ok() || rule.document.is_none())
@@ -135,6 +185,7 @@ fn object_at<'a>(
             key: vec![name.into()],
             previous: None,
             object: rule.location.get(answer).unwrap_or(&NOTHING),
+            marked: marked_singleton(definition, answer),
         });
     };
     let found = rows.row(answer, position)?;
@@ -147,6 +198,7 @@ fn object_at<'a>(
         key: key_of(rule, &found).ok()?,
         previous,
         object: found.row.value,
+        marked: marked(definition, (rows, answer), &found),
     })
 }
 

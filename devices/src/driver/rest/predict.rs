@@ -12,7 +12,9 @@ use std::borrow::Cow;
 use serde_json::{Value as Json, json};
 
 use self::inner_lists::{OuterElement, row_in};
-use super::definition::{MembersRule, OrderRule, RequestTarget, RestDefinition, RestLocation};
+use super::definition::{
+    MembersRule, OrderRule, RequestTarget, RestAttributeRule, RestDefinition, RestLocation,
+};
 use super::objects::key_of;
 use super::read_requests::collections;
 use super::template::TextTemplate;
@@ -106,6 +108,11 @@ impl Predictor<'_> {
             };
             if is_own {
                 return;
+            }
+            if let Some(inactive) = self.definition.inactive.as_ref()
+                && method != Method::Delete
+            {
+                inactive.clear_path(answer, path);
             }
             let request = (method, path, &body);
             let is_done = match &rule.rows {
@@ -295,6 +302,14 @@ impl Predictor<'_> {
             *object = json!({});
         }
         self.merge(object, body);
+        let rules = self.definition.attributes.values();
+        if let Some(inactive) = self.definition.inactive.as_ref() {
+            for path in rules.flat_map(RestAttributeRule::paths) {
+                if method == Method::Patch {
+                    inactive.clear_fields(object, body, path);
+                }
+            }
+        }
     }
 
     /// Removes the field of a path below that of its object. Returns false if it is another path.

@@ -30,7 +30,7 @@ pub(crate) fn instances(
     let device_owned = &definition.instance.device_owned;
     Ok(objects
         .into_iter()
-        .filter(|(_, found)| !device_owned.is(found.object))
+        .filter(|(_, found)| !found.is_inactive() && !device_owned.is(found.object))
         .map(|(_, found)| instance(definition, model, &surveyed, &found))
         .collect())
 }
@@ -122,8 +122,27 @@ fn instance(
         }
     }
     canonical_members(definition, model, &mut attributes, context.domain);
+    let mut inactive = definition.inactive_attributes(object);
+    for name in &inactive {
+        attributes.remove(name);
+    }
+    if found.is_inactive() {
+        match &definition.instance.singleton {
+            None => inactive.insert(0, "ensure".into()),
+            // It has no `ensure`: none of its values is used.
+            Some(_) => {
+                let names = definition.attributes.keys();
+                let names = names.filter(|name| attributes.contains_key(name));
+                inactive.extend(names.cloned().collect::<Vec<_>>());
+                inactive.iter().for_each(|name| {
+                    attributes.remove(name);
+                });
+            }
+        }
+    }
     Instance {
         attributes,
+        inactive,
         ..Instance::default()
     }
 }

@@ -5,13 +5,15 @@
 //! and each member that is added, changed or removed. Attributes that the catalog does not have are
 //! not changed.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
 use super::canonical::canonical;
 use super::codec::ObjectContext;
 use super::definition::{
-    CreateOnly, CreateRule, FieldRule, MemberPaths, MembersRule, RequestTarget, RestDefinition,
-    RestLocation, UnsetRule,
+    CreateOnly, CreateRule, FieldRule, MemberPaths, MembersRule, RequestTarget, RestAttributeRule,
+    RestDefinition, RestLocation, UnsetRule,
 };
 use super::field::state_fields;
 use super::lookups::{Lookups, partition};
@@ -54,7 +56,11 @@ pub(crate) fn operations(
         writer.check_update()?;
         return writer.write_parent();
     }
+    let current = change.current.as_ref();
     match change.kind {
+        ChangeKind::Create if current.is_some_and(|one| one.is_inactive("ensure")) => {
+            writer.activate()
+        }
         ChangeKind::Create => writer.create(),
         ChangeKind::Update => writer.update(),
         ChangeKind::Remove => writer.remove(),
@@ -86,6 +92,42 @@ impl RequestWriter<'_> {
         operations
             .extend(self.own_requests(&|name| self.change.desired.attributes.contains_key(name))?);
         operations.extend(self.move_object()?);
+        Ok(operations)
+    }
+
+    /// Activates the object, and sends what differs from the values that it would have.
+    fn activate(&self) -> Result<Vec<Operation>, RenderError> {
+        let differs = |name: &Name| {
+            let current = self.change.current.as_ref();
+            let actual = current.and_then(|current| current.attributes.get(name));
+            let desired = self.change.desired.attributes.get(name);
+            name != "ensure"
+                && actual.map(Value::unwrap_sensitive) != desired.map(Value::unwrap_sensitive)
+        };
+        let names = self.change.attributes.iter();
+        let change = Change {
+            kind: ChangeKind::Update,
+            attributes: names.filter(|name| differs(name)).cloned().collect(),
+            ..self.change.clone()
+        };
+        let writer = RequestWriter {
+            change: &change,
+            lookups: Arc::clone(&self.lookups),
+            ..*self
+        };
+        let mut operations = writer.update()?;
+        let path = self.path(&self.definition.instance.object, None)?;
+        let is_sent = operations.first().is_some_and(|first| {
+            matches!(&first.action, Action::Request(request) if request.path == path && request.method != Method::Delete)
+        });
+        if !is_sent {
+            let body = Some(Body::object());
+            let first = self.request(vec!["ensure".into()], Method::Patch, path, body);
+            operations.insert(0, first);
+        }
+        for operation in &mut operations {
+            operation.attributes = vec!["ensure".into()];
+        }
         Ok(operations)
     }
 
@@ -210,6 +252,15 @@ impl RequestWriter<'_> {
             _ => Body::object(),
         };
         self.put_fields(&mut body, &|name| carried.iter().any(|one| one == name));
+        if let Some(inactive) = &definition.inactive {
+            inactive.clear(&mut body, &FieldPath::default());
+            let rules = carried
+                .iter()
+                .filter_map(|name| definition.attributes.get(name));
+            for path in rules.flat_map(RestAttributeRule::paths) {
+                inactive.clear(&mut body, path);
+            }
+        }
         if !carried.is_empty() && !body.is_empty() {
             self.put_body(&mut body, &update.fields, None)?;
             let mut body = body.inside(&definition.instance.envelope);
