@@ -114,6 +114,8 @@ impl ConfigurationRules {
         element: &mut Element,
         change: &Element,
     ) -> Result<(), EditError> {
+        // What an edit does not activate stays inactive.
+        let is_inactive = change.is_inactive || element.is_inactive && !change.is_activated;
         if change.children.is_empty() {
             let children = std::mem::take(&mut element.children);
             *element = Element {
@@ -121,6 +123,7 @@ impl ConfigurationRules {
                 ..change.empty()
             };
         }
+        element.is_inactive = is_inactive;
         self.edit(path, &mut element.children, &change.children)
     }
 
@@ -278,6 +281,32 @@ mod tests {
         for (change, expected) in cases {
             let found = after(&interfaces(change)).map_err(|(tag, _)| tag);
             assert_eq!(found, expected.map(|inner| interfaces(&inner)), "{change}");
+        }
+    }
+
+    #[test]
+    fn edits_preserve_what_is_inactive_unless_they_activate_it() {
+        let config = "<data xmlns=\"urn:x\"><term inactive=\"inactive\"><name>a</name><count inactive=\"inactive\">1</count></term></data>";
+        let rules = ConfigurationRules::default();
+        for (change, expected) in [
+            (
+                "<term><name>a</name><log/></term>",
+                "<term inactive=\"inactive\"><name>a</name><count inactive=\"inactive\">1</count><log></log></term>",
+            ),
+            (
+                "<term active=\"active\"><name>a</name></term>",
+                "<term><name>a</name><count inactive=\"inactive\">1</count></term>",
+            ),
+            (
+                "<term><name>a</name><count active=\"active\">2</count></term>",
+                "<term inactive=\"inactive\"><name>a</name><count>2</count></term>",
+            ),
+        ] {
+            let mut elements = Element::parse(config).expect("XML").children;
+            let text = format!("<config xmlns=\"urn:x\">{change}</config>");
+            let changes = Element::parse(&text).expect("XML").children;
+            rules.edit(&[], &mut elements, &changes).expect("valid");
+            assert_eq!(Element::write_all(&elements, "urn:x"), expected, "{change}");
         }
     }
 

@@ -19,6 +19,10 @@ pub(super) struct Element {
     pub(super) operation: Option<String>,
     /// The place of an entry in its list, as an edit names it.
     pub(super) position: Option<InsertPosition>,
+    /// The device does not use it: Junos marks it by `inactive`.
+    pub(super) is_inactive: bool,
+    /// An edit activates it: Junos has `active` for this.
+    pub(super) is_activated: bool,
     /// Prefixes that the text can contain, each with its namespace.
     pub(super) prefixes: Vec<(String, String)>,
     pub(super) text: String,
@@ -122,6 +126,7 @@ impl Element {
         Self {
             operation: None,
             position: None,
+            is_activated: false,
             children: Vec::new(),
             ..self.clone()
         }
@@ -140,6 +145,9 @@ impl Element {
         let _ = write!(text, "<{}", self.name);
         if self.namespace != namespace {
             let _ = write!(text, " xmlns=\"{}\"", escape(self.namespace.as_str()));
+        }
+        if self.is_inactive {
+            text.push_str(" inactive=\"inactive\"");
         }
         for (prefix, uri) in &self.prefixes {
             let _ = write!(text, " xmlns:{prefix}=\"{}\"", escape(uri.as_str()));
@@ -180,6 +188,8 @@ fn opened(reader: &NsReader<&[u8]>, start: &BytesStart<'_>) -> Result<Element, S
             None => match attribute.key.local_name().as_ref() {
                 b"operation" => element.operation = Some(value),
                 b"insert" => insert = value,
+                b"inactive" => element.is_inactive = true,
+                b"active" => element.is_activated = true,
                 b"key" | b"value" => key = value,
                 other => {
                     let name = String::from_utf8_lossy(other);
