@@ -41,6 +41,7 @@ pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 mod text_body;
+mod value_commands;
 mod whitespace;
 
 use std::borrow::Cow;

@@ -26,6 +26,7 @@ impl CliType {
     pub(super) fn findings(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         self.check_values(&mut findings);
+        self.check_words(&mut findings);
         self.check_round_trips(&mut findings);
         self.check_claims(&mut findings);
         self.check_shared_value_lines(&mut findings);
@@ -33,72 +34,17 @@ impl CliType {
         findings
     }
 
-    fn finding(&self, code: &'static str, span: &Range<usize>, message: String) -> Diagnostic {
+    pub(super) fn finding(
+        &self,
+        code: &'static str,
+        span: &Range<usize>,
+        message: String,
+    ) -> Diagnostic {
         Diagnostic::error(code, message).at(&self.source, span.clone(), "")
     }
 
-    /// Every value of the model has a command.
-    fn check_values(&self, findings: &mut Vec<Diagnostic>) {
-        for rule in self.attributes.values() {
-            let Some(model) = self.model.attributes.get(&rule.name) else {
-                continue;
-            };
-            let applied = rule.is_applied()
-                && rule.inside.is_none()
-                && !self.is_set_on_creation(&rule.name)
-                && matches!(
-                    rule.location,
-                    CliLocation::Lines | CliLocation::Cell(_) | CliLocation::Exists(_)
-                )
-                && !matches!(model.role, Role::ReadOnly | Role::Parameter | Role::Namevar);
-            if !applied {
-                continue;
-            }
-            for spec in &model.values {
-                let name = spec.name();
-                let literal = match spec {
-                    ValueSpec::Literal(value) => Some(value.clone()),
-                    _ => None,
-                };
-                let is_invalid = rule.narrowed.as_ref().is_some_and(|narrowed| {
-                    literal
-                        .as_ref()
-                        .is_some_and(|value| narrowed.canonicalize(value).is_err())
-                });
-                let is_absent = |value: &Value| {
-                    let canonical = model.canonicalize(value).ok();
-                    canonical.is_some() && canonical == rule.absent
-                };
-                let has_command = is_invalid
-                    || rule.set.contains_key(name.as_ref())
-                    || rule.unsupported_values.contains_key(name.as_ref())
-                    || ((rule.many || matches!(rule.no, NoForm::Text(_)))
-                        && literal.as_ref().is_some_and(|value| model.is_unset(value)))
-                    || (!rule.lines.is_empty()
-                        && (rule.has_own_hole()
-                            || matches!(literal, Some(Value::Bool(_)))
-                            || literal.as_ref().is_some_and(|value| model.is_unset(value))
-                            || literal.as_ref().is_some_and(is_absent)));
-                if !has_command {
-                    let message = format!(
-                        "value `{name}` of {}.{} has no command",
-                        self.model.name, rule.name
-                    );
-                    let help = format!(
-                        "add set.{name} = \"…\" or unsupported = [\"{name}\"] to [attr.{}]",
-                        rule.name
-                    );
-                    findings.push(
-                        self.finding("value-without-command", &rule.span, message)
-                            .help(help),
-                    );
-                }
-            }
-        }
-    }
-
     /// Whether only the line that creates an instance sets the attribute.
-    fn is_set_on_creation(&self, name: &str) -> bool {
+    pub(super) fn is_set_on_creation(&self, name: &str) -> bool {
         let model = self.model.attributes.get(name);
         let mut create = self.instance.create.iter();
         model.is_some_and(|model| model.role == Role::InitOnly)

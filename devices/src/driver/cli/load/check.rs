@@ -12,7 +12,7 @@ use crate::driver::cli::rules::{
 };
 use crate::driver::cli::template::{LineTemplate, Vocabulary};
 use crate::driver::read_rule::ParseRule;
-use crate::model::{Role, TypeModel};
+use crate::model::{Role, TypeModel, ValueSpec};
 use crate::value::Name;
 
 /// Reports the location of a value that the read of the instances does not have.
@@ -110,6 +110,19 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                 rule.span.clone(),
                 format!("`many` of `{name}` has no effect with `with`"),
                 "remove one of them; an element of several values is a tuple: `line = \"network {0} {1}\"`",
+            );
+        }
+        let model = cli.model.attributes.get(name.as_str());
+        let has_sets = model.is_some_and(|model| {
+            let mut values = model.values.iter();
+            values.any(|spec| matches!(spec, ValueSpec::Numbers { .. }))
+        });
+        if rule.many && has_sets && cli.added_set(rule).is_none() {
+            root.findings.error_with_help(
+                "numbers",
+                rule.span.clone(),
+                format!("`many` of `{name}` removes a set of numbers as one element, with numbers that remain"),
+                "add a codec of the kind `range-set`, so that lines add and remove numbers",
             );
         }
         if rule.identity.is_some() && !rule.many {
