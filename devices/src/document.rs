@@ -24,7 +24,7 @@ use crate::pattern::Pattern;
 pub use findings::Findings;
 pub use item::Item;
 pub(crate) use key_values::{At, Named, Template};
-pub(crate) use keys::{Key, KeyTable, KeyValue, SectionForm, keys, word, word_values};
+pub(crate) use keys::{KeyValue, SectionForm, SectionKey, SectionKeys, keys, word, word_values};
 pub(crate) use shape::ValueKind;
 pub(crate) use shape::ValueShape;
 
@@ -245,7 +245,7 @@ impl<'a> Table<'a> {
     }
 
     /// Records the declared keys of the table.
-    pub(crate) fn declare<F: SectionForm>(&self, keys: &KeyTable<F>) {
+    pub(crate) fn declare<F: SectionForm>(&self, keys: &SectionKeys<F>) {
         self.shape.iter().for_each(|shape| keys.declare(shape));
     }
 
@@ -255,10 +255,13 @@ impl<'a> Table<'a> {
         key: &str,
         absent: impl FnOnce() -> Option<T>,
     ) -> Option<T> {
+        let absent = absent();
+        if absent.is_none() && self.entries.contains_key(key) {
+            self.required_keys.borrow_mut().insert(key.to_owned());
+        }
         if let Some(item) = self.get(key) {
             return T::read(&item);
         }
-        let absent = absent();
         if absent.is_none() {
             self.missing(key);
         }

@@ -20,10 +20,10 @@ use crate::secret::Text;
 use crate::secret_text::SecretText;
 
 pub(crate) use candidate_rules::{RestCandidateRules, UserCandidateRules};
-pub(crate) use page_rules::{Page, PageRules, next_link};
+pub(crate) use page_rules::{MOST_PAGES, Page, PageRules, next_link};
 pub(crate) use task_rules::{TaskRules, TaskState};
 pub(crate) use transaction_rules::TransactionRules;
-pub(crate) use version_rules::VersionRules;
+pub(crate) use version_rules::{CONFLICT, VersionRules};
 
 /// Rules of a platform's REST interface.
 #[derive(Clone, Debug)]

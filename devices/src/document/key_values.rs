@@ -67,8 +67,6 @@ impl<T> IntoIterator for Named<T> {
 }
 
 impl<T: KeyValue> KeyValue for Named<T> {
-    const IS_REQUIRED: bool = false;
-
     fn declare(shape: &ValueShape) {
         shape.accepts(ValueKind::Table);
         T::declare(&shape.any_name());
@@ -90,8 +88,6 @@ impl<T: KeyValue> KeyValue for Named<T> {
 
 /// A list, or a single value.
 impl<T: KeyValue> KeyValue for Vec<T> {
-    const IS_REQUIRED: bool = false;
-
     fn declare(shape: &ValueShape) {
         T::declare(shape);
         shape.accepts(ValueKind::List);
@@ -108,8 +104,6 @@ impl<T: KeyValue> KeyValue for Vec<T> {
 }
 
 impl<T: KeyValue> KeyValue for Option<T> {
-    const IS_REQUIRED: bool = false;
-
     fn declare(shape: &ValueShape) {
         T::declare(shape);
     }
@@ -130,8 +124,6 @@ fn all<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
 }
 
 impl KeyValue for bool {
-    const IS_REQUIRED: bool = false;
-
     fn declare(shape: &ValueShape) {
         shape.accepts(ValueKind::Boolean);
     }

@@ -1,6 +1,6 @@
 //! Keys of a section, each declared once: name, kind of value, default, meaning and forms.
 //!
-//! `keys!` makes a struct with one field for each key, and [`KeyTable`], from which the JSON Schema,
+//! `keys!` makes a struct with one field for each key, and [`SectionKeys`], from which the JSON Schema,
 //! the reference and the errors about keys without an effect are generated. A struct can be the
 //! value of a key of another one. The meaning is the doc comment: its first paragraph is the
 //! description in the schema, the whole is in the reference.
@@ -16,9 +16,6 @@ pub(crate) trait KeyValue: Sized {
 
     /// The value. An error is reported and gives `None`.
     fn read(item: &Item<'_>) -> Option<Self>;
-
-    /// Whether a key of this kind must be there, unless its declaration has a default.
-    const IS_REQUIRED: bool = true;
 
     /// The value if the key is missing. `None`: the key is required.
     fn absent() -> Option<Self> {
@@ -39,23 +36,22 @@ impl SectionForm for () {
 
 /// A declared key.
 #[derive(Debug)]
-pub(crate) struct Key<F: 'static> {
+pub(crate) struct SectionKey<F: 'static> {
     pub(crate) name: &'static str,
     /// The meaning, one line for each line of the comment.
     pub(crate) doc: &'static str,
     /// The forms in which the key has an effect. Empty: all.
     pub(crate) forms: &'static [F],
     pub(crate) declare: fn(&ValueShape),
-    pub(crate) is_required: bool,
 }
 
 /// The keys of a section.
 #[derive(Debug)]
-pub(crate) struct KeyTable<F: 'static> {
-    pub(crate) keys: &'static [Key<F>],
+pub(crate) struct SectionKeys<F: 'static> {
+    pub(crate) keys: &'static [SectionKey<F>],
 }
 
-impl<F: SectionForm> KeyTable<F> {
+impl<F: SectionForm> SectionKeys<F> {
     /// Records the keys in the schema.
     pub(crate) fn declare(&self, shape: &ValueShape) {
         shape.accepts(ValueKind::Table);
@@ -64,8 +60,7 @@ impl<F: SectionForm> KeyTable<F> {
             value.describe(first_paragraph(key.doc));
             (key.declare)(&value);
         }
-        let required = self.keys.iter().filter(|key| key.is_required);
-        shape.declare_required(required.map(|key| key.name.to_owned()).collect());
+        shape.is_declared();
     }
 
     /// Reports keys of a section of this form that have no effect.
@@ -150,14 +145,13 @@ macro_rules! keys {
         }
 
         impl $name {
-            pub(crate) const KEYS: $crate::document::KeyTable<$crate::document::keys!(@form $($form)?)> =
-                $crate::document::KeyTable {
-                    keys: &[$($crate::document::Key {
+            pub(crate) const KEYS: $crate::document::SectionKeys<$crate::document::keys!(@form $($form)?)> =
+                $crate::document::SectionKeys {
+                    keys: &[$($crate::document::SectionKey {
                         name: $crate::document::keys!(@name $field $($key)?),
                         doc: concat!($($doc, "\n"),+),
                         forms: $crate::document::keys!(@forms $($forms)?),
                         declare: <$type as $crate::document::KeyValue>::declare,
-                        is_required: $crate::document::keys!(@required $type $(, $default)?),
                     }),+],
                 };
 
@@ -191,8 +185,6 @@ macro_rules! keys {
     (@name $field:ident $key:literal) => { $key };
     (@forms) => { &[] };
     (@forms $forms:tt) => { &$forms };
-    (@required $type:ty) => { <$type as $crate::document::KeyValue>::IS_REQUIRED };
-    (@required $type:ty, $default:expr) => { false };
     (@absent $type:ty) => { <$type as $crate::document::KeyValue>::absent };
     (@absent $type:ty, $default:expr) => { || Some($default) };
 }

@@ -50,8 +50,6 @@ struct ShapeNode {
     elements: Option<ValueShape>,
     /// The meaning, from the declaration of the key.
     descriptions: BTreeSet<String>,
-    /// Required keys by declaration.
-    declared_required: BTreeSet<String>,
 }
 
 impl ValueShape {
@@ -70,11 +68,9 @@ impl ValueShape {
         self.0.borrow_mut().descriptions.insert(text);
     }
 
-    /// All keys are declared, and these are required.
-    pub(super) fn declare_required(&self, keys: BTreeSet<String>) {
-        let mut node = self.0.borrow_mut();
-        node.is_closed = true;
-        node.declared_required.extend(keys);
+    /// All keys are declared.
+    pub(super) fn is_declared(&self) {
+        self.0.borrow_mut().is_closed = true;
     }
 
     /// The values of a table whose keys are names.
@@ -184,9 +180,7 @@ impl ValueShape {
         }
         let required = node.required.as_ref().filter(|keys| !keys.is_empty());
         let required = required.filter(|_| node.tables >= FEWEST_TABLES);
-        let required = required.into_iter().flatten();
-        let required: BTreeSet<&String> = required.chain(&node.declared_required).collect();
-        if !required.is_empty() {
+        if let Some(required) = required {
             schema.insert("required".to_owned(), json!(required));
         }
         if let Some(elements) = &node.elements {

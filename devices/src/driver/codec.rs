@@ -36,7 +36,7 @@ pub(crate) enum Codec {
         refused: Option<(Pattern, String)>,
     },
     /// Words of the device for certain values; other values pass unchanged.
-    Map {
+    Words {
         /// Pairs of the device's word and the value.
         table: Vec<(String, Value)>,
         /// Commands contain the value itself, although the device prints the word.
@@ -82,7 +82,7 @@ impl Codec {
         #[derive(Clone, Copy)]
         enum CodecKind {
             Prefix,
-            Map,
+            Words,
             RangeSet,
             Type7,
             Expand,
@@ -92,7 +92,7 @@ impl Codec {
             &table.required("kind")?,
             &[
                 ("prefix", CodecKind::Prefix),
-                ("map", CodecKind::Map),
+                ("words", CodecKind::Words),
                 ("range-set", CodecKind::RangeSet),
                 ("type7", CodecKind::Type7),
                 ("expand", CodecKind::Expand),
@@ -108,7 +108,7 @@ impl Codec {
                     .filter_map(|(short, full)| Some((short, full.as_str()?.to_owned())))
                     .collect(),
             },
-            CodecKind::Map => Codec::Map {
+            CodecKind::Words => Codec::Words {
                 table: pairs(table)?,
                 write_value: table
                     .get("write")
@@ -203,7 +203,7 @@ impl Codec {
                 }
                 full_name.unwrap_or(text.trim()).into()
             }
-            Codec::Map { table, .. } => table
+            Codec::Words { table, .. } => table
                 .iter()
                 .find(|(word, _)| word.eq_ignore_ascii_case(text))
                 .map_or_else(|| text.into(), |(_, value)| value.clone()),
@@ -232,7 +232,7 @@ impl Codec {
     /// The device's words for a canonical value; `None` if there are none.
     pub(crate) fn write(&self, value: &Value) -> Option<String> {
         let value = value.unwrap_sensitive();
-        if let Codec::Map {
+        if let Codec::Words {
             table,
             write_value: false,
         } = self
@@ -250,7 +250,7 @@ impl Codec {
 
     /// The word that the device prints for a value.
     pub(crate) fn print(&self, value: &Value) -> Option<String> {
-        if let Codec::Map { table, .. } = self
+        if let Codec::Words { table, .. } = self
             && let Some((word, _)) = table
                 .iter()
                 .find(|(_, meaning)| meaning == value.unwrap_sensitive())
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn codec_map_passes_unmapped_values_and_writes_words_or_values() {
         let table = vec![("1000".to_owned(), "1g".into())];
-        let speed = Codec::Map {
+        let speed = Codec::Words {
             table,
             write_value: false,
         };
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(speed.read("auto"), Some("auto".into()));
         assert_eq!(speed.write(&"1g".into()).as_deref(), Some("1000"));
         assert_eq!(speed.write(&"10g".into()).as_deref(), Some("10g"));
-        let level = Codec::Map {
+        let level = Codec::Words {
             table: vec![("informational".to_owned(), 6.into())],
             write_value: true,
         };

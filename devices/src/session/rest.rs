@@ -42,7 +42,7 @@ use super::error::{SessionError, SessionErrorKind};
 use super::{Access, Session, Statistics};
 use crate::clock;
 use crate::dialogue::RestRules;
-use crate::dialogue::rest_rules::RestCandidateRules;
+use crate::dialogue::rest_rules::{CONFLICT, RestCandidateRules};
 use crate::http::header;
 use crate::operation::{
     Action, Method, Operation, OperationResult, Outcome, Precondition, Request, UnknownCause,
@@ -186,10 +186,10 @@ impl RestSession {
                 return OperationResult::new(outcome, started.elapsed());
             }
         };
-        let stale_version = versioned.as_ref().and(self.rules.version.as_ref());
+        let is_versioned = versioned.is_some();
         let is_stale = |answer: &HttpAnswer| {
             condition.is_some() && answer.status == PRECONDITION_FAILED
-                || stale_version.is_some_and(|rules| answer.status == rules.stale_status)
+                || is_versioned && answer.status == CONFLICT
         };
         let sent = versioned.as_ref().unwrap_or(request);
         let answer = self.client.send(sent, condition.as_ref()).await;

@@ -12,8 +12,6 @@ pub(crate) struct PageRules {
     next: NextPage,
     /// The parameter with the number of objects on a page, and its value.
     size: Option<(String, u64)>,
-    /// Maximum of pages of one list.
-    pub(crate) most: usize,
 }
 
 /// Where the next page is.
@@ -42,8 +40,8 @@ pub(crate) struct Page<'a> {
     pub(crate) link: Option<&'a str>,
 }
 
-/// Default maximum of pages.
-const MOST: usize = 1000;
+/// Maximum of pages of one list.
+pub(crate) const MOST_PAGES: usize = 1000;
 
 impl PageRules {
     /// Reads `[pages]`.
@@ -53,7 +51,7 @@ impl PageRules {
                 .integer(key)
                 .and_then(|count| u64::try_from(count).ok())
         };
-        let (first, most) = (count("first"), count("most"));
+        let first = count("first");
         let field = table.get("next").and_then(|item| FieldPath::read(&item));
         let has_link = table.bool("link").unwrap_or(false);
         let number = table.string("number");
@@ -81,13 +79,7 @@ impl PageRules {
             error("`number` and `offset` require `size`, such as `size = { limit = 100 }`");
             return None;
         }
-        Some(Self {
-            next,
-            size,
-            most: most
-                .map_or(MOST, |most| usize::try_from(most).unwrap_or(MOST))
-                .max(1),
-        })
+        Some(Self { next, size })
     }
 
     /// The same for a mock.

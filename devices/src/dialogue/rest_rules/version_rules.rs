@@ -14,35 +14,22 @@ use crate::read::field_path::{FieldPath, scalar_text};
 pub(crate) struct VersionRules {
     /// The path of the read of the number.
     pub(crate) path: String,
-    /// The number in its answer.
-    at: FieldPath,
     /// The parameter of writes.
     parameter: String,
-    /// The status of a write with another number than the current one.
-    pub(crate) stale_status: u16,
 }
 
-/// The status `Conflict`.
-const CONFLICT: u16 = 409;
+/// The status of a write with another number than the current one.
+pub(crate) const CONFLICT: u16 = 409;
 
 impl VersionRules {
     /// Reads `[version]`.
     pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
         let path = table.required_string("path");
-        let at = match table.get("at") {
-            Some(item) => FieldPath::read(&item),
-            None => Some(FieldPath::default()),
-        };
         let parameter = table.required_string("parameter");
-        let status = table.integer("stale_status");
         table.finish();
         Some(Self {
             path: path?,
-            at: at?,
             parameter: parameter?,
-            stale_status: status
-                .and_then(|status| u16::try_from(status).ok())
-                .unwrap_or(CONFLICT),
         })
     }
 
@@ -50,16 +37,16 @@ impl VersionRules {
     pub(crate) fn outline(&self) -> VersionShape {
         VersionShape {
             request: request_shape(Method::Get, &[PathPart::Literal(&self.path)]),
-            at: self.at.outline(),
+            at: FieldPath::default().outline(),
             parameter: self.parameter.clone(),
-            stale_status: self.stale_status,
+            stale_status: CONFLICT,
         }
     }
 
     /// A path with the number in an answer; `None` if the answer has none.
     pub(crate) fn versioned(&self, path: &str, answer: &str) -> Option<String> {
         let answer: Json = serde_json::from_str(answer).ok()?;
-        let number = scalar_text(self.at.get(&answer)?)?;
+        let number = scalar_text(&answer)?;
         let is_plain = |c: char| c.is_ascii_alphanumeric();
         if number.is_empty() || !number.chars().all(is_plain) {
             return None;

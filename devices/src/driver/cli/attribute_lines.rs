@@ -80,7 +80,7 @@ impl CliType {
             CliLocation::Instance
             | CliLocation::Elsewhere(_)
             | CliLocation::InnerBlock
-            | CliLocation::NumberOf(_)
+            | CliLocation::Part { .. }
             | CliLocation::Order(_)
             | CliLocation::Nowhere => None,
         }

@@ -240,7 +240,7 @@ impl CliType {
 impl CliAttributeRule {
     /// Like [`CliType::is_managed`], for a value with this line.
     pub(super) fn is_managed(&self, line: Option<&Option<LineTemplate>>) -> bool {
-        let is_set = !matches!(self.location, CliLocation::NumberOf(_));
+        let is_set = !matches!(self.location, CliLocation::Part { .. });
         self.is_applied() && is_set && !matches!(line, Some(None))
     }
 }

@@ -170,7 +170,7 @@ impl CliType {
         let what = match &rule.location {
             CliLocation::Instance
             | CliLocation::InnerBlock
-            | CliLocation::NumberOf(_)
+            | CliLocation::Part { .. }
             | CliLocation::Order(_)
             | CliLocation::Nowhere => return None,
             CliLocation::Body(TextBody::UpTo { .. }) => return None,

@@ -131,7 +131,7 @@ impl CliType {
                 );
             }
             CliLocation::InnerBlock => read.push("the inner block".to_owned()),
-            CliLocation::NumberOf(other) => read.push(format!("the number in {other}")),
+            CliLocation::Part { of, .. } => read.push(format!("a part of {of}")),
             CliLocation::Order(order) => {
                 read.push("the instance before this one".to_owned());
                 let write = &mut explanation.write;

@@ -7,8 +7,8 @@ use super::found::FoundInstance;
 use super::instances::{ContentLocation, IndexedInstance, nodes_at, nodes_of};
 use super::named_lines::inner_blocks;
 use super::rows::table_rows;
-use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
-use super::template::{LineTemplate, Vocabulary, trailing_number};
+use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind, part_of};
+use super::template::{LineTemplate, Vocabulary};
 use crate::model::Role;
 use crate::read::State;
 use crate::read::indent::Node;
@@ -379,10 +379,10 @@ impl CliType {
         for rule in self.attributes.values() {
             match &rule.location {
                 CliLocation::Elsewhere(block) => self.read_members(rule, block, found, state),
-                CliLocation::NumberOf(other) => {
-                    let number = found.attributes.get(other).and_then(Value::as_str);
-                    let number = number.and_then(trailing_number);
-                    if let Some(value) = number.and_then(|number| self.read(&rule.name, number)) {
+                CliLocation::Part { of, pattern } => {
+                    let text = found.attributes.get(of).and_then(Value::as_str);
+                    let part = text.and_then(|text| part_of(text, pattern));
+                    if let Some(value) = part.and_then(|part| self.read(&rule.name, part)) {
                         found.attributes.insert(rule.name.clone(), value);
                     }
                 }

@@ -169,7 +169,7 @@ impl ChangePlanner for CliType {
     }
 
     fn displaced(&self, change: &Change, state: &State) -> Vec<Instance> {
-        if !self.instance.distinct {
+        if self.instance.replace != Some(super::rules::Replacement::EqualLines) {
             return Vec::new();
         }
         let names: Vec<&str> = change.attributes.iter().map(Name::as_str).collect();

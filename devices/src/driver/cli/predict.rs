@@ -4,9 +4,9 @@
 //! element is added. The text of a table is not changed; its predicted instances are stored
 //! separately.
 
-mod added;
 mod block_index;
 mod body;
+mod cleared;
 mod header;
 mod indexed_lines;
 mod instance_lines;
@@ -93,12 +93,9 @@ impl CliType {
                 continue;
             }
             if let Some(tree) = state.tree_mut(CONFIG) {
-                for (header, member, left) in members {
+                for (header, member) in members {
                     let block = &mut enter(tree, &header).children;
                     block.nodes.retain(|node| node.text != member);
-                    if let Some(left) = left.filter(|left| !block.nodes.contains(left)) {
-                        insert(block, left);
-                    }
                 }
             }
         }
@@ -116,13 +113,9 @@ impl CliType {
         })
     }
 
-    /// The lines in the blocks of members that go with an instance: the header of each block, the
-    /// line, and the line that the device adds.
-    fn lines_of_removed_members(
-        &self,
-        state: &State,
-        line: &ConfigLine,
-    ) -> Vec<(String, String, Option<Node>)> {
+    /// The lines in the blocks of members that go with an instance: the header of each block and the
+    /// line.
+    fn lines_of_removed_members(&self, state: &State, line: &ConfigLine) -> Vec<(String, String)> {
         let text = line.text.as_ref().map(Text::reveal).unwrap_or_default();
         let Some(names) = read(&self.instance.remove, &text, self) else {
             return Vec::new();
@@ -133,17 +126,12 @@ impl CliType {
             let CliLocation::Elsewhere(block) = &rule.location else {
                 continue;
             };
-            let left = rule
-                .left
-                .as_ref()
-                .and_then(|left| left.write(&|_| None, self));
             for found in self.find_all(state, Some(&names)) {
                 let members = found.lines.get(rule.name.as_str());
                 for (member, text) in members.into_iter().flatten() {
                     let values = |name: &str| (name == "member").then_some(member);
                     let header = block.write(&values, self);
-                    let left = left.as_ref().map(|left| Node::new(left.reveal()));
-                    lines.extend(header.map(|header| (header.reveal(), text.clone(), left)));
+                    lines.extend(header.map(|header| (header.reveal(), text.clone())));
                 }
             }
         }
@@ -196,7 +184,6 @@ impl CliType {
             self.apply_line(level, operation, line, one, defaults);
         }
         self.clear_lines(level, operation, &text);
-        self.add_companion_lines(level, &text);
     }
 
     /// Applies a line that removes blocks by words of its own: `delete web` for `edit web`, or by the

@@ -4,8 +4,9 @@ use super::CliType;
 use super::block_path::BlockPath;
 use super::line_text::{LineTextError, RefusedText};
 use super::render::Goal;
+use super::rules::part_of;
 use super::rules::{CliAttributeRule, CliLocation};
-use super::template::{LineTemplate, trailing_number};
+use super::template::LineTemplate;
 use crate::change::{ChangeKind, Desired};
 use crate::diagnostic::Severity;
 use crate::driver::explanation::NotApplied;
@@ -100,18 +101,12 @@ impl CliType {
                     );
                 }
             }
-            if let Some(CliLocation::NumberOf(other)) = rule.map(|rule| &rule.location) {
-                let name_of = desired
-                    .attributes
-                    .get(other)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default();
-                if value.scalar_text().as_deref() != trailing_number(name_of) {
-                    error(
-                        name,
-                        ProblemKind::Unwritable,
-                        format!("{} differs from the number in {name_of}", value.inspect()),
-                    );
+            if let Some(CliLocation::Part { of, pattern }) = rule.map(|rule| &rule.location) {
+                let whole = desired.attributes.get(of).and_then(Value::as_str);
+                let whole = whole.unwrap_or_default();
+                if value.scalar_text().as_deref() != part_of(whole, pattern) {
+                    let message = format!("{} is not a part of {whole}", value.inspect());
+                    error(name, ProblemKind::Unwritable, message);
                 }
             }
             if let Some(CliLocation::Body(body)) = rule.map(|rule| &rule.location)
@@ -273,7 +268,7 @@ impl CliType {
         let location = rule.map_or(&CliLocation::Instance, |rule| &rule.location);
         if matches!(
             location,
-            CliLocation::Body(_) | CliLocation::NumberOf(_) | CliLocation::Nowhere
+            CliLocation::Body(_) | CliLocation::Part { .. } | CliLocation::Nowhere
         ) || value.as_bool().is_some()
         {
             return None;

@@ -34,8 +34,8 @@ pub(crate) struct CliInstanceRule {
     pub(crate) needs: Vec<String>,
     /// Sent instead for the last instance of a block; removes the block.
     pub(crate) remove_empty: Option<LineTemplate>,
-    /// A changed line is removed before it is sent again.
-    pub(crate) replace_first: bool,
+    /// What is removed before a line is sent.
+    pub(crate) replace: Option<Replacement>,
     /// Words of the device's line that are not managed are preserved when the line is sent again.
     pub(crate) keep_unmanaged: bool,
     pub(crate) reserved: Option<Reserved>,
@@ -51,11 +51,18 @@ pub(crate) struct CliInstanceRule {
     pub(crate) assume: Attributes,
     pub(crate) prompts: bool,
     /// A warning before the instance is removed.
-    pub(crate) warn_removal: Option<LineTemplate>,
-    /// A block has no two lines that differ in the names of the instance only.
-    pub(crate) distinct: bool,
+    pub(crate) warn: Option<LineTemplate>,
     /// Lines of the type that no attribute expresses.
     pub(crate) other_lines: Vec<LineTemplate>,
+}
+
+/// What is removed before a line of an instance is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replacement {
+    /// The line of the instance.
+    OldLine,
+    /// Also a line that differs in the last name of the instance only: a block has no two of them.
+    EqualLines,
 }
 
 #[derive(Clone, Debug)]
@@ -223,10 +230,6 @@ pub(crate) struct CliAttributeRule {
     pub(crate) first: Vec<String>,
     /// Values, by their name, whose lines go after those of all other attributes.
     pub(crate) last: Vec<String>,
-    /// Lines that the device adds with a value, by its name, and removes with another one.
-    pub(crate) adds: IndexMap<String, Vec<LineTemplate>>,
-    /// For members: the line that the device adds to their blocks when the instance is removed.
-    pub(crate) left: Option<LineTemplate>,
     /// Values of the device that satisfy a desired value.
     pub(crate) equivalents: IndexMap<String, Vec<EquivalentValue>>,
     pub(crate) fallback: Option<Fallback>,
@@ -258,8 +261,11 @@ pub(crate) enum CliLocation {
     Elsewhere(LineTemplate),
     /// True when the inner block of the attribute exists.
     InnerBlock,
-    /// The number at the end of another attribute; never set.
-    NumberOf(String),
+    /// A part of another attribute, the first group of the pattern; never sent.
+    Part {
+        of: String,
+        pattern: Pattern,
+    },
     /// The position among the instances.
     Order(MoveRule),
     /// Not supported.
@@ -276,6 +282,11 @@ pub(crate) enum TextBody {
     },
     /// It is the content of the instance's block, and this line ends it.
     UpTo { end: String },
+}
+
+/// The first group of a pattern in a text.
+pub(crate) fn part_of<'t>(text: &'t str, pattern: &Pattern) -> Option<&'t str> {
+    Some(pattern.captures(text)?.get(1)?.as_str())
 }
 
 /// A column of a table, a key of a stanza or a field of a JSON object.
@@ -405,8 +416,6 @@ impl CliAttributeRule {
             at_most: None,
             first: Vec::new(),
             last: Vec::new(),
-            adds: IndexMap::default(),
-            left: None,
             equivalents: IndexMap::default(),
             fallback: None,
             write_only: None,

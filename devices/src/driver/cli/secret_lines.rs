@@ -73,7 +73,7 @@ impl SecretLines<'_> {
         };
         let set = rule.set.values().flatten();
         let lines = rule.lines.iter().chain(set).chain(rule.set_changes());
-        for line in lines.chain(no).chain(&rule.left) {
+        for line in lines.chain(no) {
             self.add(block, line);
         }
         let order = match &rule.location {

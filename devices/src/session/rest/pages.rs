@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::client::RestClient;
 use super::read_page;
-use crate::dialogue::rest_rules::{Page, PageRules};
+use crate::dialogue::rest_rules::{MOST_PAGES, Page, PageRules};
 use crate::read::ReadRequest;
 use crate::read::rows::RowsRule;
 use crate::session::error::SessionErrorKind;
@@ -25,7 +25,7 @@ pub(super) async fn read_pages(
     let mut visited = HashSet::new();
     let mut path = rules.first(&request.command);
     let (mut all, mut before) = (Json::Null, 0);
-    for index in 0..rules.most {
+    for index in 0..MOST_PAGES {
         if !visited.insert(path.clone()) {
             return Err(invalid(format!("the page `{path}` is linked twice")));
         }
@@ -53,6 +53,7 @@ pub(super) async fn read_pages(
             None => return Ok(all.to_string()),
         }
     }
-    let most = rules.most;
-    Err(invalid(format!("the list has more than {most} pages")))
+    Err(invalid(format!(
+        "the list has more than {MOST_PAGES} pages"
+    )))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::attribute_keys::{AttributeKeys, ElseKeys, ElsePlace, Position};
+use super::attribute_keys::{AttributeKeys, ElseKeys, ElseLocation, Position};
 use super::text_body::text_body;
 use super::toml::{SetLine, Unsupported, codec};
 use crate::diagnostic::{Severity, suggest};
@@ -47,6 +47,13 @@ pub(super) fn attribute(
     {
         codecs.insert(model.name.to_string(), codec);
     }
+    if let Some((name, _)) = keys.map.first() {
+        if keys.codec.is_some() {
+            let message = "`map` and `codec` exclude each other";
+            table.findings.error("codec", name.span.clone(), message);
+        }
+        codecs.insert(model.name.to_string(), Arc::new(words(&keys.map, model)));
+    }
     let codec = codecs.get(model.name.as_str()).map(Arc::as_ref);
     check_value_names(&keys, model, table);
     let [implied, absent] =
@@ -64,6 +71,7 @@ pub(super) fn attribute(
         Some(Unsupported::Attribute(_)) | None => IndexMap::default(),
     };
     let location = location(&keys, not_applied.is_some(), model, table)?;
+    let is_part = matches!(location, CliLocation::Part { .. });
     let misleading = keys.misleading.map(|keys| Misleading {
         when: values_by_attribute(context, table, keys.when),
         effect: keys.effect,
@@ -93,7 +101,7 @@ pub(super) fn attribute(
         clears: keys.clears.into_iter().map(Name::from).collect(),
         with: keys.with.into_iter().map(Name::from).collect(),
         sub: keys.sub.iter().map(|text| headers(text)).collect(),
-        inside: keys.inside,
+        inside: keys.inside.filter(|_| !is_part),
         compatible: keys
             .compatible
             .into_iter()
@@ -105,8 +113,6 @@ pub(super) fn attribute(
         narrowed: values.map(|values| narrowed(model, values, table.findings)),
         first: keys.first,
         last: keys.last,
-        adds: by_value(keys.adds, |lines| lines),
-        left: keys.left,
         at_most: keys.at_most,
         equivalents: by_value(keys.alike, |all| all),
         fallback: keys.fallback.and_then(|keys| fallback(keys, model, table)),
@@ -129,6 +135,19 @@ pub(super) fn attribute(
     }
     check_set_changes(&rule, codec, table);
     Some(rule)
+}
+
+/// The words of the device, each with the value that it means.
+fn words(map: &Named<Vec<String>>, model: &AttributeModel) -> Codec {
+    let words = map.iter().flat_map(|(name, words)| {
+        let text = Value::from(name.as_str());
+        let value = model.canonicalize_element(&text).unwrap_or(text);
+        words.iter().map(move |word| (word.clone(), value.clone()))
+    });
+    Codec::Words {
+        table: words.collect(),
+        write_value: false,
+    }
 }
 
 /// Why the attribute is not applied. An empty reason removes the restriction of the variant's base.
@@ -196,8 +215,11 @@ fn location(
             after: order.after,
             before: order.before,
         })
-    } else if let Some(attribute) = keys.number_of.clone() {
-        CliLocation::NumberOf(attribute)
+    } else if let (Some(of), Some(pattern)) = (&keys.inside, &keys.pattern) {
+        CliLocation::Part {
+            of: of.clone(),
+            pattern: pattern.clone(),
+        }
     } else if !keys.line.is_empty() || !keys.set.is_empty() {
         CliLocation::Lines
     } else if is_restricted {
@@ -212,8 +234,8 @@ fn location(
 /// Another location of the value. `None`: its error is reported.
 fn fallback(keys: ElseKeys, model: &AttributeModel, table: &Table<'_>) -> Option<Fallback> {
     let place = match keys.line {
-        Some(_) => ElsePlace::GlobalLine,
-        None => ElsePlace::OtherRead,
+        Some(_) => ElseLocation::GlobalLine,
+        None => ElseLocation::OtherRead,
     };
     ElseKeys::KEYS.check(place, &table.table("else")?);
     if let Some(line) = keys.line {
@@ -251,8 +273,8 @@ fn check_value_names(keys: &AttributeKeys, model: &AttributeModel, table: &Table
     let check = |value: &str, span: &Range<usize>| {
         check_value_name(table, model, value, span.clone());
     };
+    keys.map.names().for_each(|name| check(name, &name.span));
     keys.set.names().for_each(|name| check(name, &name.span));
-    keys.adds.names().for_each(|name| check(name, &name.span));
     keys.alike.names().for_each(|name| check(name, &name.span));
     for value in keys.first.iter().chain(&keys.last) {
         check(value, &table.span);

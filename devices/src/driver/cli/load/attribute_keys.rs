@@ -57,7 +57,7 @@ impl Position {
             CliLocation::Elsewhere(_) => OtherBlock,
             CliLocation::InnerBlock => InnerBlock,
             CliLocation::Order(_) => Order,
-            CliLocation::NumberOf(_) | CliLocation::Nowhere => return None,
+            CliLocation::Part { .. } | CliLocation::Nowhere => return None,
         })
     }
 }
@@ -88,9 +88,8 @@ keys! {
         exists: Option<Vec<LineTemplate>> where [Exists],
         /// Blocks of members that have the lines.
         elsewhere: Option<LineTemplate> where [OtherBlock],
-        /// Attribute with the number.
-        number_of: Option<String>,
-        /// Attribute whose line or fields have the value.
+        /// Attribute whose line or fields have the value. With `pattern` and no other place of the value:
+        /// a part of that attribute, which is never sent.
         inside: Option<String> where [SharedLine],
         /// Attributes in the same line or fields.
         with: Vec<String> where [OwnLine, Cell, OtherBlock],
@@ -125,6 +124,8 @@ keys! {
         fallback as "else": Option<ElseKeys> where [OwnLine, InstanceLine, Cell],
         /// Value format.
         codec: Option<At<String>> where LISTS,
+        /// Words of the device by value. Of several, the first is written. Other values are unchanged.
+        map: Named<Vec<String>> where LISTS,
         /// Pattern of the beginning of a line that `no` has.
         identity: Option<Pattern> where [OwnLine],
         /// Current values that are in sync with a value.
@@ -133,10 +134,6 @@ keys! {
         first: Vec<String> where WRITTEN,
         /// Values whose lines are sent after all others.
         last: Vec<String> where WRITTEN,
-        /// Lines that the device adds with a value, for predictions.
-        adds: Named<Vec<LineTemplate>> where [OwnLine],
-        /// Line that the device adds to members when the instance is removed.
-        left: Option<LineTemplate> where [OtherBlock],
         /// Maximum of elements on the device.
         at_most: Option<usize> where LISTS,
         /// The command may ask for confirmation.
@@ -193,35 +190,35 @@ keys! {
 
 /// Another place of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::driver) enum ElsePlace {
+pub(in crate::driver) enum ElseLocation {
     GlobalLine,
     OtherRead,
 }
 
-impl SectionForm for ElsePlace {
+impl SectionForm for ElseLocation {
     const FORMS: &'static [(Self, &'static str)] = &[
-        (ElsePlace::GlobalLine, "`line`"),
-        (ElsePlace::OtherRead, "`from`"),
+        (ElseLocation::GlobalLine, "`line`"),
+        (ElseLocation::OtherRead, "`from`"),
     ];
 }
 
 keys! {
     /// Location of the value if there is no line.
-    pub(in crate::driver) struct ElseKeys at ElsePlace {
+    pub(in crate::driver) struct ElseKeys at ElseLocation {
         /// A global line with the default of instances.
-        line: Option<LineTemplate> where [ElsePlace::GlobalLine],
+        line: Option<LineTemplate> where [ElseLocation::GlobalLine],
         /// Patterns of the names to which it applies.
-        only: Named<Pattern> where [ElsePlace::GlobalLine],
+        only: Named<Pattern> where [ElseLocation::GlobalLine],
         /// Another read.
-        from: Option<String> where [ElsePlace::OtherRead],
+        from: Option<String> where [ElseLocation::OtherRead],
         /// Its column with the name of the instance.
-        key: Option<String> where [ElsePlace::OtherRead],
+        key: Option<String> where [ElseLocation::OtherRead],
         /// Its column with the value.
-        column: Option<String> where [ElsePlace::OtherRead],
+        column: Option<String> where [ElseLocation::OtherRead],
         /// Patterns by the name of the value.
-        when: Named<Pattern> where [ElsePlace::OtherRead],
+        when: Named<Pattern> where [ElseLocation::OtherRead],
         /// Pattern; the first group is the value.
-        pattern: Option<Pattern> where [ElsePlace::OtherRead],
+        pattern: Option<Pattern> where [ElseLocation::OtherRead],
     }
 }
 

@@ -76,7 +76,7 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                 CliLocation::Lines
                     | CliLocation::Exists(_)
                     | CliLocation::Instance
-                    | CliLocation::NumberOf(_)
+                    | CliLocation::Part { .. }
                     | CliLocation::Order(_)
                     | CliLocation::Nowhere
             ) {
@@ -363,7 +363,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
     let own = own.chain(&instance.create);
     let mode = instance.mode.iter().flat_map(BlockPath::templates);
     let other = mode.chain(&instance.remove_empty);
-    let other = other.chain(&instance.warn_removal);
+    let other = other.chain(&instance.warn);
     for template in own.chain(other).chain(&instance.other_lines) {
         check(template, &instance.span, &[]);
     }
@@ -385,7 +385,6 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
             .chain(&rule.follows)
             .chain(rule.set_changes())
             .chain(&rule.warn)
-            .chain(&rule.left)
             .chain(no)
         {
             check(template, &rule.span, &[]);

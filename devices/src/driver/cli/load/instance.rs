@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::instance_keys::{InstanceKeys, ReservedKeys, WholeName, check_instance_keys};
+use super::instance_keys::{CompleteName, InstanceKeys, ReservedKeys, check_instance_keys};
 use super::named_lines::named_prefix;
 use super::toml::codec;
 use crate::document::{Named, Table, Template};
@@ -94,12 +94,11 @@ pub(super) fn instance(
         remove: keys.remove.lines,
         needs: keys.needs.into_iter().map(|line| line.value).collect(),
         remove_empty: keys.remove_empty,
-        replace_first: keys.replace.is_some(),
+        replace: keys.replace,
         keep_unmanaged: keys.keep_unmanaged,
         reserved: keys.reserved.and_then(|keys| reserved(keys, table)),
         prompts: keys.prompts,
-        warn_removal: keys.warn_removal,
-        distinct: keys.distinct,
+        warn: keys.warn,
         other_lines: keys.other_lines,
     })
 }
@@ -135,12 +134,8 @@ fn check_forms(kind: &InstanceKind, removals: usize, table: &Table<'_>) {
                 "with the top level as one of several blocks, `remove` has one line for each block",
             );
         }
-        for key in ["mode", "distinct"] {
-            if table.get(key).is_some() {
-                error(&format!(
-                    "`{key}` has no effect with the top level as one of several blocks"
-                ));
-            }
+        if table.get("mode").is_some() {
+            error("`mode` has no effect with the top level as one of several blocks");
         }
     }
 }
@@ -169,9 +164,9 @@ fn reserved(keys: ReservedKeys, table: &Table<'_>) -> Option<Reserved> {
 fn patterns(
     context: &Context<'_>,
     table: &Table<'_>,
-    names: Named<WholeName>,
+    names: Named<CompleteName>,
 ) -> Vec<(String, Pattern)> {
-    let patterns = names.into_iter().map(|(name, WholeName(pattern))| {
+    let patterns = names.into_iter().map(|(name, CompleteName(pattern))| {
         let mut namevars = context.model.namevars();
         if !namevars.any(|namevar| namevar == name.as_str()) {
             let message = format!("`{}` is no namevar of {}", name.value, context.model.name);

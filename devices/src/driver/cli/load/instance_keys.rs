@@ -1,9 +1,8 @@
 //! The keys of `[instance]`, and the forms of instances for which each has an effect.
 
-use super::toml::ReplaceFirst;
 use crate::document::{At, Item, KeyValue, Named, SectionForm, Table, Template, ValueShape, keys};
 use crate::driver::cli::block_path::BlockPath;
-use crate::driver::cli::rules::InstanceKind;
+use crate::driver::cli::rules::{InstanceKind, Replacement};
 use crate::driver::cli::template::LineTemplate;
 use crate::pattern::Pattern;
 use crate::read::field_path::FieldPath;
@@ -79,33 +78,32 @@ keys! {
         /// Lines, or the request, that create an instance.
         create: Vec<LineTemplate> where [Row, NamedLines],
         /// Lines, or the form of the request, that remove an instance; `false`: none.
-        remove: Removal where WITH_NAMES = Removal::default(),
+        remove: RemovalLines where WITH_NAMES = RemovalLines::default(),
         /// Lines of the top level that come before those of the type, and stay.
         needs: Vec<At<String>>,
         /// Line for the last line of a block.
         remove_empty: Option<LineTemplate> where [Line],
         /// Patterns of the names of the type.
-        only: Named<WholeName> where WITH_NAMES,
+        only: Named<CompleteName> where WITH_NAMES,
         /// Patterns of the names of instances that cannot be removed.
-        permanent: Named<WholeName> where WITH_NAMES,
+        permanent: Named<CompleteName> where WITH_NAMES,
         /// Instances that belong to the device.
         reserved: Option<ReservedKeys> where WITH_NAMES,
         /// An instance exists even if it is not printed.
         always: bool where UNPRINTED,
         /// Warning before the instance is removed.
-        warn_removal: Option<LineTemplate> where WITH_NAMES,
+        warn: Option<LineTemplate> where WITH_NAMES,
         /// The command may ask for confirmation.
         prompts: bool,
         /// Value formats of attributes without a section.
         codec: Named<At<String>>,
         /// `false`: values that the catalog does not set are not repeated.
         keep_unmanaged: bool = true,
-        /// `remove-first`: a changed line is removed before the new one is sent.
-        replace: Option<ReplaceFirst> where [Line],
+        /// `remove-first`: a changed line is removed before the new one is sent. `remove-equal`: also a
+        /// line that differs in the last namevar only, because the device refuses the second one.
+        replace: Option<Replacement> where [Line],
         /// Values for a line that neither catalog nor device has.
         assume: Named<At<Value>> where [Line],
-        /// The device refuses two lines that differ in the last namevar only.
-        distinct: bool where [Line],
         /// Lines of the type that no attribute expresses.
         other_lines: Vec<LineTemplate> where [Singleton],
     }
@@ -123,12 +121,12 @@ keys! {
 
 /// The lines that remove an instance, or none: it is permanent.
 #[derive(Clone, Debug, Default)]
-pub(in crate::driver) struct Removal {
+pub(in crate::driver) struct RemovalLines {
     pub(super) is_permanent: bool,
     pub(super) lines: Vec<LineTemplate>,
 }
 
-impl KeyValue for Removal {
+impl KeyValue for RemovalLines {
     fn declare(shape: &ValueShape) {
         Vec::<LineTemplate>::declare(shape);
         bool::declare(shape);
@@ -151,9 +149,9 @@ impl KeyValue for Removal {
 
 /// A pattern of complete names.
 #[derive(Clone, Debug)]
-pub(in crate::driver) struct WholeName(pub(super) At<Pattern>);
+pub(in crate::driver) struct CompleteName(pub(super) At<Pattern>);
 
-impl KeyValue for WholeName {
+impl KeyValue for CompleteName {
     fn declare(shape: &ValueShape) {
         Pattern::declare(shape);
     }

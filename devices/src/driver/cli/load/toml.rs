@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::diagnostic::suggest;
 use crate::document::{At, Item, KeyValue, Named, Table, ValueShape, word, word_values};
 use crate::driver::cli::block_path::BlockPath;
-use crate::driver::cli::rules::{EquivalentValue, NoForm, WriteOnly};
+use crate::driver::cli::rules::{EquivalentValue, NoForm, Replacement, WriteOnly};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
@@ -90,6 +90,11 @@ impl KeyValue for WriteOnly {
 pub(in crate::driver) struct ReplaceFirst;
 
 word_values!(ReplaceFirst { "remove-first" => ReplaceFirst });
+
+word_values!(Replacement {
+    "remove-first" => Replacement::OldLine,
+    "remove-equal" => Replacement::EqualLines,
+});
 
 /// A literal, or a pattern between slashes.
 impl KeyValue for EquivalentValue {

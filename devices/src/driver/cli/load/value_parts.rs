@@ -60,7 +60,7 @@ pub(super) fn check(cli: &CliType, root: &Table<'_>) {
             }
         }
         let others = rule.follows.iter().chain(rule.set_changes());
-        let others = others.chain(&rule.warn).chain(&rule.left);
+        let others = others.chain(&rule.warn);
         if let Some(line) = others.into_iter().find(|line| line.has_parts()) {
             let message = format!("`{}` cannot have a part of a value", line.text);
             error(&rule.span, message, "use placeholders of attributes");

@@ -70,7 +70,7 @@ impl CliType {
         let in_line = rules.all(|rule| {
             matches!(
                 rule.location,
-                CliLocation::Instance | CliLocation::NumberOf(_)
+                CliLocation::Instance | CliLocation::Part { .. }
             ) || !rule.is_applied()
         });
         let is_alone = block.is_empty() && self.instance.remove_empty.is_none();

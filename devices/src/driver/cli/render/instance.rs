@@ -2,7 +2,7 @@
 
 use super::Rendering;
 use crate::driver::cli::found::FoundInstance;
-use crate::driver::cli::rules::{CliAttributeRule, InstanceKind};
+use crate::driver::cli::rules::{CliAttributeRule, InstanceKind, Replacement};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::implementation::RenderError;
 use crate::operation::{Action, Operation};
@@ -27,7 +27,7 @@ impl Rendering<'_> {
             self.mode.pop();
         }
         let ensure = ["ensure"];
-        let warning = cli.instance.warn_removal.as_ref();
+        let warning = cli.instance.warn.as_ref();
         let warning = warning.and_then(|line| line.write(&|name| found.attributes.get(name), cli));
         if let Some(template) = &cli.instance.remove_empty
             && found.siblings <= 1
@@ -133,7 +133,7 @@ impl Rendering<'_> {
             }
         }
         let attributes = self.goal.names;
-        if cli.instance.distinct
+        if cli.instance.replace == Some(Replacement::EqualLines)
             && let Some(state) = self.state
         {
             for other in cli.lines_like(&values, state) {
@@ -156,7 +156,7 @@ impl Rendering<'_> {
             let other = identity.into_iter().any(|name| {
                 printed(values.get(name), name) != printed(found.attributes.get(name), name)
             });
-            if other || cli.instance.replace_first {
+            if other || cli.instance.replace.is_some() {
                 self.remove_line(found, attributes)?;
             }
         }

@@ -18,7 +18,7 @@ values = ["unset", "a", "b", true, false]
 "#;
 
 /// The keys that put a value into a position: with them another position is that of the value.
-const SELECTING: [&str; 8] = [
+const SELECTING: [&str; 7] = [
     "column",
     "field",
     "body",
@@ -26,7 +26,6 @@ const SELECTING: [&str; 8] = [
     "elsewhere",
     "inside",
     "order",
-    "number_of",
 ];
 
 /// The keys of `[instance]`, and those of `[attr.mode]` that put the value into a position.
@@ -79,12 +78,11 @@ fn sample(key: &str) -> &'static str {
         "with" | "clears" => "[\"lead\"]",
         "sub" => "\"inner\"",
         "else" => "{ from = \"objects\", key = \"Name\", column = \"Mode\" }",
-        "adds" => "{ a = [\"other a\"] }",
-        "left" => "\"shutdown\"",
         "when" => "{ a = '^a' }",
         "pattern" => "'(a)'",
         "compatible" => "[[\"a\", \"b\"]]",
         "codec" => "\"lower\"",
+        "map" => "{ a = \"on\" }",
         "alike" => "{ unset = [\"a\"] }",
         "absent" | "implied" => "false",
         "printed" => "\"always\"",

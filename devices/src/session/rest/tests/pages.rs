@@ -92,16 +92,6 @@ async fn read_of_pages_has_an_end() {
     let (result, _) = read_list("next = \"next\"\n", &[("GET /list", circle)]).await;
     let message = "invalid answer to `GET /list`: the page `/list` is linked twice";
     assert_eq!(result, Err(message.to_owned()));
-    let (result, _) = read_list(
-        "number = \"page\"\nsize = { limit = 1 }\nmost = 1\n",
-        &[(
-            "GET /list?page=1&limit=1",
-            Reply::Json(200, r#"{"items":[{"n":1}]}"#),
-        )],
-    )
-    .await;
-    let message = "invalid answer to `GET /list`: the list has more than 1 pages";
-    assert_eq!(result, Err(message.to_owned()));
 }
 
 /// An error on a later page is an error of the read: a part of the list is not the list.
