@@ -65,10 +65,10 @@ pub(crate) enum Extent {
 
 impl NotUnderstood {
     /// A part of an instance, or a whole one, that the configuration marks as inactive.
-    pub fn inactive(
+    pub(crate) fn inactive(
         type_name: TypeName,
         attribute: Option<Name>,
-        names: Attributes,
+        instance: InstanceNames,
         (path, text): (Vec<String>, &str),
     ) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl NotUnderstood {
             attribute,
             path,
             text: format!("inactive: {text}"),
-            instance: InstanceNames::Named(names),
+            instance,
             extent: Extent::Inactive,
         }
     }

@@ -19,7 +19,9 @@ pub(crate) fn configuration(
     let mut nodes = Vec::new();
     for (name, parsed) in state.iter() {
         match parsed {
-            Parsed::Tree(tree) => nodes.extend(tree.nodes.iter().cloned()),
+            Parsed::Tree(tree) => {
+                nodes.extend(tree.nodes.iter().chain(&tree.inactive).cloned());
+            }
             Parsed::Json(json) if documents.contains(&name) => {
                 nodes.push(Node::block(name, json_text::values(json)));
             }
@@ -30,5 +32,8 @@ pub(crate) fn configuration(
             Parsed::Columns(_) | Parsed::Rows(_) | Parsed::Json(_) | Parsed::Text(_) => {}
         }
     }
-    Tree { nodes }
+    Tree {
+        nodes,
+        ..Tree::default()
+    }
 }

@@ -29,6 +29,9 @@ pub struct CommandLine {
     pub negate: String,
     /// The first word that `negate` replaces. Other lines must have a shape.
     pub negate_replaces: Option<String>,
+    /// The first words of lines that mark others as inactive, and of those that activate them. They
+    /// stand in place of [`negate_replaces`](Self::negate_replaces).
+    pub inactive: Option<(String, String)>,
     /// The lines of the configuration.
     pub shapes: Vec<LineShape>,
     /// Lines that remove others by their names.

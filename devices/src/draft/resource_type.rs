@@ -116,6 +116,7 @@ fn content(tree: &Tree) -> Tree {
     });
     Tree {
         nodes: nodes.collect(),
+        ..Tree::default()
     }
 }
 

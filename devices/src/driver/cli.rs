@@ -18,6 +18,7 @@ mod further_lines;
 mod global_default;
 mod identity;
 mod implementation;
+mod inactive;
 mod instances;
 mod line_effect;
 pub(crate) mod line_text;
@@ -62,6 +63,7 @@ use crate::names::PlatformName;
 use crate::pattern::{Pattern, Patterns};
 use crate::read::ReadRequest;
 use crate::read::indent::SplitRule;
+use crate::read::indent::inactive::InactiveLines;
 use crate::value::{Attributes, Name, Value};
 use line_text::LineRules;
 use refresh::RefreshRule;
@@ -85,6 +87,8 @@ pub(crate) struct CliType {
     pub(crate) opaque_ends: Vec<Pattern>,
     /// Lines of several instances, in the read of the instances.
     pub(crate) split: Vec<SplitRule>,
+    /// How lines mark others as inactive, in the read of the instances.
+    pub(crate) inactive: Option<InactiveLines>,
     /// First lines of blocks that only begin like those of types.
     pub(crate) foreign: Patterns,
     pub(crate) source: Arc<Source>,

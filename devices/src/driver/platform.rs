@@ -34,6 +34,7 @@ use crate::model::load::check_schema;
 use crate::names::{PlatformName, TypeName};
 use crate::read::columns::Columns;
 use crate::read::indent::Tree;
+use crate::read::indent::inactive::InactiveLines;
 use crate::read::rows::RowsRule;
 use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas, xml};
 use crate::secret_text::SecretPositions;
@@ -171,7 +172,7 @@ impl Platform {
             _ => None,
         };
         let inactive = match transport {
-            Some(Transport::Netconf) => root
+            Some(Transport::Netconf | Transport::SshCli) => root
                 .get("inactive")
                 .and_then(|item| InactiveRule::read(&item)),
             _ => None,
@@ -179,6 +180,17 @@ impl Platform {
         let examples = root.strings("examples").unwrap_or_default();
         let refused_characters = root.string("refused_characters").unwrap_or_default();
         let negation = Negation::load(root);
+        if let (Some(words), Some(Transport::SshCli)) = (&inactive, transport) {
+            for rule in reads.values_mut() {
+                if let ParseRule::Indent(lines) = &mut rule.parse {
+                    lines.inactive = Some(InactiveLines {
+                        mark: words.mark.clone(),
+                        activate: words.activate.clone(),
+                        replaced: negation.replaced().map(str::to_owned),
+                    });
+                }
+            }
+        }
         let quoting = root.table("quote");
         let quoting = quoting.and_then(|table| Quoting::load(&table));
         let line_limit = root.integer("line_limit").unwrap_or(254);

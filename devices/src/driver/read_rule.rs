@@ -111,6 +111,7 @@ impl ReadRule {
                     .map(|(start, end)| SectionRule { start, end })
                     .collect(),
                 foreign: table.patterns("foreign").into_iter().collect(),
+                inactive: None,
                 split: table
                     .get("split")
                     .map(|item| splits(&item))

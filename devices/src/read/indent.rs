@@ -4,10 +4,12 @@
 //! (`docs/reference/devices/cisco_ios.md`, section 3). Separator lines are ignored. A text between
 //! delimiters (a banner) is one node with an unparsed body. Blocks with one header are one block.
 
+pub(crate) mod inactive;
 mod join;
 
 use std::ops::Range;
 
+use self::inactive::InactiveLines;
 use crate::number_list;
 use crate::pattern::{Pattern, Patterns};
 
@@ -25,6 +27,8 @@ pub(crate) struct IndentRules {
     pub(crate) replace: Vec<(Pattern, String)>,
     /// Lines of several instances, each read as one line for each.
     pub(crate) split: Vec<SplitRule>,
+    /// How lines mark others as inactive.
+    pub(crate) inactive: Option<InactiveLines>,
 }
 
 /// A block of free text: from the line that matches `start` to the first match of `end` after it.
@@ -131,6 +135,8 @@ struct OpenBlock {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tree {
     pub(crate) nodes: Vec<Node>,
+    /// Lines of the top level that the device does not use, and those that mark them.
+    pub(crate) inactive: Vec<Node>,
 }
 
 /// A line.
@@ -154,7 +160,10 @@ impl Node {
     /// A line with lines below it.
     pub(crate) fn block(text: impl Into<String>, nodes: Vec<Node>) -> Self {
         Self {
-            children: Tree { nodes },
+            children: Tree {
+                nodes,
+                ..Tree::default()
+            },
             ..Self::new(text)
         }
     }
@@ -218,6 +227,9 @@ impl Tree {
             });
         }
         tree.split_and_join(&rules.split);
+        if let Some(rule) = &rules.inactive {
+            tree.separate_inactive(rule);
+        }
         tree
     }
 
@@ -350,7 +362,7 @@ mod tests {
                 end: pattern("^exit-address-family$"),
             }],
             replace: vec![(pattern(r" \(\d+ matches\)"), String::new())],
-            split: Vec::new(),
+            ..IndentRules::default()
         }
     }
 

@@ -163,7 +163,11 @@ mod tests {
         ]}});
         let nodes = values(&document);
         assert_eq!(
-            Tree { nodes }.text(),
+            Tree {
+                nodes,
+                ..Tree::default()
+            }
+            .text(),
             "\"Dhcp4\":\n \"subnet4\":\n  - \"id\": 1\n   \"reservations\":\n    - \"hostname\": \"a\"\n   \"option-data\": []\n  -\n   \"pools\":\n    - - \"x\"\n     - 2\n"
         );
     }
@@ -179,7 +183,11 @@ mod tests {
         let rows = NestedRows::from(RowsRule::json(FieldPath::of("items"), true));
         let text = |read, answer, rows| {
             let nodes = objects(read, answer, rows);
-            Tree { nodes }.text()
+            Tree {
+                nodes,
+                ..Tree::default()
+            }
+            .text()
         };
         let rows = Some(&rows);
         assert_eq!(

@@ -17,6 +17,8 @@ pub(crate) struct StructuralConfiguration {
     committed: Option<Vec<Node>>,
     negate: String,
     negate_replaces: Option<String>,
+    /// The first words of lines that mark others as inactive, and that activate them.
+    inactive: Option<(String, String)>,
     has_blocks: bool,
     shapes: Vec<CompiledShape>,
     removals: Vec<CompiledRemoval>,
@@ -60,6 +62,7 @@ impl StructuralConfiguration {
             top,
             negate: command_line.negate.clone(),
             negate_replaces: command_line.negate_replaces.clone(),
+            inactive: command_line.inactive.clone(),
             has_blocks: command_line.sub_mode.is_some(),
             shapes,
             removals: removals.collect::<Result<_, _>>()?,
@@ -175,6 +178,9 @@ impl StructuralConfiguration {
     }
 
     fn apply_one(&mut self, headers: &[String], line: &str) -> LineEffect {
+        if self.change_marks(headers, line) {
+            return LineEffect::Applied;
+        }
         let removes_names = self.remove_names(headers, line);
         if let Some(positive) = self.positive(line) {
             self.remove(headers, line, &positive);
@@ -239,6 +245,26 @@ impl StructuralConfiguration {
         let has_shape = |shape: &&CompiledShape| shape.is_in(headers) && shape.key(line).is_some();
         let mut shapes = self.shapes.iter().filter(has_shape).peekable();
         shapes.peek().is_some() && shapes.all(|shape| !shape.needs.iter().all(has_line))
+    }
+
+    /// Marks lines as inactive, or activates them. Returns whether it is a line that does.
+    fn change_marks(&mut self, headers: &[String], line: &str) -> bool {
+        let Some((mark, activate)) = self.inactive.clone() else {
+            return false;
+        };
+        if begins(line, &mark) {
+            let level = self.level(headers);
+            if level.iter().all(|node| node.text != line) {
+                level.push(Node::new(line));
+            }
+            return true;
+        }
+        let activated = line.strip_prefix(activate.as_str());
+        if let Some(rest) = activated.filter(|rest| rest.starts_with(' ')) {
+            let marked = format!("{mark}{rest}");
+            self.level(headers).retain(|node| node.text != marked);
+        }
+        begins(line, &activate)
     }
 
     /// Removes the lines with the names of a line that removes. Returns whether it is such a line.
@@ -339,8 +365,15 @@ impl StructuralConfiguration {
             shape.reaches_inner && shape.is_in(headers) && shape.key(positive).is_some()
         });
         let last = self.last.clone().filter(|_| headers.is_empty());
+        let replaced = self.negate_replaces.as_deref();
+        let rest = replaced.and_then(|word| positive.strip_prefix(word)?.strip_prefix(' '));
+        let marks = self.inactive.as_ref();
+        let marks = marks.map(|(mark, _)| format!("{mark} {}", rest.unwrap_or(positive)));
         let level = self.level(headers);
         remove_lines(level, positive, reaches_inner);
+        if let Some(marks) = marks {
+            remove_lines(level, &marks, false);
+        }
         let is_there = |node: &Node| node.text.eq_ignore_ascii_case(negative);
         if prints_negative && !level.iter().any(is_there) {
             let position = end_of(level, negative, last.as_ref());

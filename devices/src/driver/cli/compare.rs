@@ -25,10 +25,13 @@ impl CliType {
                 None => Vec::new(),
             };
         }
-        let mut names = Vec::new();
-        if current.is_none() && desired.attributes.contains_key("ensure") && ensurable {
+        let mut names: Vec<Name> = Vec::new();
+        let is_used = current.is_some_and(|current| !current.is_inactive("ensure"));
+        if !is_used && desired.attributes.contains_key("ensure") && ensurable {
             names.push("ensure".into());
         }
+        // Without `ensure` each attribute shows that the instance is activated.
+        let is_activated = current.is_some() && !is_used && names.is_empty();
         for model in self.model.properties() {
             let Some(value) = desired.attributes.get(&model.name) else {
                 continue;
@@ -52,6 +55,8 @@ impl CliType {
             // What the device has cannot be seen until other attributes change.
             let is_hidden = rule.is_some_and(|rule| self.has_no_effect(rule, &current_only));
             let differs = match (current, rule) {
+                (Some(_), _) if is_activated => true,
+                (Some(current), _) if current.is_inactive(&model.name) => true,
                 (Some(_), _) if is_hidden => true,
                 (Some(current), Some(rule)) if rule.write_only.is_some() => {
                     let last = secrets.matches_last_set(&desired.reference, &model.name, value);

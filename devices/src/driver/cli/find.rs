@@ -66,6 +66,7 @@ impl CliType {
         if let InstanceKind::Row { .. } = self.instance.kind {
             self.add_predicted(&mut all, state, &instances, only);
         }
+        self.add_inactive(&mut all, state, only);
         if let (true, true, Some(only)) = (all.is_empty(), self.instance.always, only) {
             let names = self.model.namevars();
             let names = names.filter_map(|name| Some((name.to_owned(), only.get(name)?.clone())));
@@ -250,7 +251,7 @@ impl CliType {
 
     /// Adds what stands in a block and in its inner blocks. Lines of the block itself that may also
     /// belong into an inner block are the value of attributes without lines there.
-    fn read_block(&self, nodes: &[Node], found: &mut FoundInstance) {
+    pub(super) fn read_block(&self, nodes: &[Node], found: &mut FoundInstance) {
         let spelling = found.spelling;
         self.read_lines(nodes, found, &|rule| rule.sub(spelling).is_empty());
         for sub in self.subs(spelling) {

@@ -1,9 +1,11 @@
 //! An instance and the lines it was read from.
 
-use super::not_understood::OTHER_WORDS;
 use crate::change::Instance;
 use crate::map::IndexMap;
 use crate::value::{Attributes, Name, Value};
+
+/// The name of `{*}` among the words that belong to no attribute.
+pub(super) const OTHER_WORDS: &str = "*";
 
 /// An instance and its lines.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +28,9 @@ pub(crate) struct FoundInstance {
     pub(crate) is_not_understood: bool,
     /// Attributes whose cell was not understood: their value is unknown.
     pub(crate) unknown: Vec<Name>,
+    /// Inactive lines by attribute, and all by `ensure` if the instance has no others. The attributes
+    /// have the values that they would have.
+    pub(crate) inactive: IndexMap<Name, Vec<String>>,
     /// What no attribute expresses, for `resource`.
     pub(crate) notes: Vec<String>,
 }
@@ -43,6 +48,11 @@ impl FoundInstance {
         self.attributes.get("ensure").and_then(Value::as_str) != Some("absent")
     }
 
+    /// Whether the device does not use it.
+    pub(super) fn is_inactive(&self) -> bool {
+        self.inactive.contains_key("ensure")
+    }
+
     /// Whether its line has no words that no attribute expresses.
     pub(super) fn is_understood(&self) -> bool {
         !self.is_not_understood && !self.unmanaged.contains_key(OTHER_WORDS)
@@ -52,11 +62,16 @@ impl FoundInstance {
         let not_understood = self.line.filter(|_| self.is_not_understood);
         let mut attributes = self.attributes;
         attributes.remove("ensure");
+        let inactive: Vec<Name> = self.inactive.into_iter().map(|(name, _)| name).collect();
+        if inactive.iter().all(|name| name != "ensure") {
+            attributes.retain(|name, _| !inactive.contains(name));
+        }
         Instance {
             attributes,
             defaults: self.defaults,
             not_understood,
             notes: self.notes,
+            inactive,
             ..Instance::default()
         }
     }

@@ -35,7 +35,8 @@ impl InstanceReader for CliType {
         let found = self.find_all(state, None);
         // In the model's order, not in the order of the device's lines.
         let order = |name: &Name| self.model.attributes.get_index_of(name);
-        let present = found.into_iter().filter(FoundInstance::is_present);
+        let is_used = |found: &FoundInstance| found.is_present() && !found.is_inactive();
+        let present = found.into_iter().filter(is_used);
         let in_order = present.map(|found| {
             let mut instance = self.readable(found);
             instance.attributes.sort_by_key(order);

@@ -206,17 +206,24 @@ impl CliType {
             return Arc::default();
         }
         state.derived(self.index_owner(), from, || {
-            let all = match &self.instance.kind {
-                InstanceKind::Singleton(label) => self.singleton(state.tree(from), label),
-                InstanceKind::Row { key, .. } => self.keyed_rows(&self.rows(state), key),
-                InstanceKind::Block(paths) => self.blocks_in(nodes_of(state.tree(from)), paths),
-                InstanceKind::Named { block, lines } => {
-                    self.named_instances(state.tree(from), block, lines)
-                }
-                InstanceKind::Line { block, .. } => self.lines(state.tree(from), block),
+            let all = match (&self.instance.kind, state.tree(from)) {
+                (InstanceKind::Row { key, .. }, _) => self.keyed_rows(&self.rows(state), key),
+                (_, Some(tree)) => self.instances_in(tree),
+                (_, None) => Vec::new(),
             };
             Instances::new(self, all)
         })
+    }
+
+    /// The instances in lines, without their content.
+    pub(super) fn instances_in(&self, tree: &Tree) -> Vec<IndexedInstance> {
+        match &self.instance.kind {
+            InstanceKind::Singleton(label) => self.singleton(label),
+            InstanceKind::Row { .. } => Vec::new(),
+            InstanceKind::Block(paths) => self.blocks_in(&tree.nodes, paths),
+            InstanceKind::Named { block, lines } => self.named_instances(tree, block, lines),
+            InstanceKind::Line { block, .. } => self.lines(tree, block),
+        }
     }
 
     fn index_owner(&self) -> (&str, &str) {
@@ -279,18 +286,16 @@ impl CliType {
         text
     }
 
-    fn singleton(&self, tree: Option<&Tree>, label: &str) -> Vec<IndexedInstance> {
+    fn singleton(&self, label: &str) -> Vec<IndexedInstance> {
         let names = self.model.namevars();
         let found = FoundInstance {
             attributes: names.map(|name| (name.to_owned(), label.into())).collect(),
             ..FoundInstance::default()
         };
-        tree.iter()
-            .map(|_| IndexedInstance {
-                found: found.clone(),
-                location: ContentLocation::Line,
-            })
-            .collect()
+        vec![IndexedInstance {
+            found,
+            location: ContentLocation::Line,
+        }]
     }
 
     fn blocks_in(&self, nodes: &[Node], paths: &[BlockPath]) -> Vec<IndexedInstance> {
@@ -306,11 +311,11 @@ impl CliType {
 
     fn named_instances(
         &self,
-        tree: Option<&Tree>,
+        tree: &Tree,
         paths: &[BlockPath],
         lines: &NamedLines,
     ) -> Vec<IndexedInstance> {
-        let located = BlockPath::locate(paths, nodes_of(tree), self).into_iter();
+        let located = BlockPath::locate(paths, &tree.nodes, self).into_iter();
         let instances = located.flat_map(|block| {
             let instances = self.named_blocks(lines, block.nodes, block.spelling);
             let outer = self.in_block(block);
@@ -326,9 +331,9 @@ impl CliType {
         instances.collect()
     }
 
-    fn lines(&self, tree: Option<&Tree>, paths: &[BlockPath]) -> Vec<IndexedInstance> {
+    fn lines(&self, tree: &Tree, paths: &[BlockPath]) -> Vec<IndexedInstance> {
         let mut all = Vec::new();
-        for block in BlockPath::locate(paths, nodes_of(tree), self) {
+        for block in BlockPath::locate(paths, &tree.nodes, self) {
             let nodes = block.nodes;
             let spellings = self.instance.kind.spellings_in(block.spelling);
             self.lines_of(nodes, &self.in_block(block), spellings, &mut all);

@@ -177,15 +177,12 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         *rows = RowRule::load(row_keys, &table, parse, &cells).unwrap_or_default();
     }
     table.finish();
-    let (in_lines, opaque, split, foreign) = match parse {
-        Some(ParseRule::Indent(rules)) => (
-            true,
-            rules.opaque.as_slice(),
-            rules.split.as_slice(),
-            rules.foreign.clone(),
-        ),
-        _ => (false, &[][..], &[][..], Patterns::default()),
+    let lines = match parse {
+        Some(ParseRule::Indent(rules)) => Some(rules),
+        _ => None,
     };
+    let in_lines = lines.is_some();
+    let opaque = lines.map_or(&[][..], |rules| rules.opaque.as_slice());
     if matches!(parse, Some(ParseRule::Text)) {
         let message = format!("the read `{}` has no instances: it is text", instance.from);
         root.findings
@@ -210,9 +207,10 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         secrets: context.secrets.clone(),
         negation: context.negation.clone(),
         quoting: context.quoting.cloned(),
-        foreign,
+        foreign: lines.map_or_else(Patterns::default, |rules| rules.foreign.clone()),
+        inactive: lines.and_then(|rules| rules.inactive.clone()),
         opaque_ends: opaque.iter().map(|rule| rule.end.clone()).collect(),
-        split: split.to_vec(),
+        split: lines.map_or_else(Vec::new, |rules| rules.split.clone()),
         source: Arc::clone(context.source),
         requests,
         instance,

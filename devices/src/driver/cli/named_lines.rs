@@ -7,7 +7,7 @@
 use super::CliType;
 use super::template::{Bindings, LineTemplate};
 use crate::map::IndexMap;
-use crate::read::indent::{Node, Tree};
+use crate::read::indent::Node;
 use crate::value::Value;
 
 /// How the lines of an instance are recognized.
@@ -123,7 +123,7 @@ impl NamedLines {
         for (key, mut block) in lines {
             for header in inner_blocks.iter().rev() {
                 let mut outer = Node::new(header);
-                outer.children = Tree { nodes: block.nodes };
+                outer.children.nodes = block.nodes;
                 block.nodes = vec![outer];
             }
             match all.get_mut(&key) {

@@ -12,6 +12,7 @@ use foldhash::HashMap;
 
 use self::survey::{LineContext, Survey};
 use super::CliType;
+use super::found::OTHER_WORDS;
 use super::instances::nodes_of;
 use super::rows::table_rows;
 use super::rules::{
@@ -23,9 +24,6 @@ use crate::not_understood::{Extent, InstanceNames, NotUnderstood};
 use crate::read::State;
 use crate::secret::MASK;
 use crate::value::{Attributes, Name};
-
-/// The name of `{*}` among the words that belong to no attribute.
-pub(super) const OTHER_WORDS: &str = "*";
 
 impl CliType {
     /// The lines and rows that the type recognizes and does not read completely. A line that only
@@ -69,6 +67,7 @@ impl CliType {
             survey.add_instance_line(found.block.clone(), line, names, extent);
         }
         survey.equal_names(&self.indexed_instances(state));
+        survey.inactive(state);
         for rule in self.attributes.values() {
             if let CliLocation::Elsewhere(block) = &rule.location {
                 survey.members(nodes_of(state.tree(CONFIG)), rule, block);

@@ -8,6 +8,7 @@ mod block_index;
 mod body;
 mod cleared;
 mod header;
+mod inactive;
 mod indexed_lines;
 mod instance_lines;
 mod named;
@@ -36,6 +37,17 @@ use tree::{Target, enter, insert, insert_at};
 impl CliType {
     pub(super) fn apply(&self, state: &mut State, operations: &[Operation]) {
         let operations = self.apply_needed_lines(state, operations);
+        let tree = state.tree(&self.instance.from);
+        match &self.inactive {
+            Some(rule) if tree.is_some_and(|tree| !tree.inactive.is_empty()) => {
+                self.apply_beside_inactive(state, operations, rule);
+            }
+            _ => self.apply_active(state, operations),
+        }
+    }
+
+    /// Applies operations to the lines that the device uses.
+    fn apply_active(&self, state: &mut State, operations: &[Operation]) {
         if self.apply_instance_lines(state, operations)
             || self.apply_indexed_lines(state, operations)
         {

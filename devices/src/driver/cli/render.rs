@@ -3,6 +3,7 @@
 //! [`instance`] renders the instance itself, [`attribute`] its attributes, and [`no_form`] the
 //! removal of a line.
 
+mod activation;
 mod added_values;
 mod attribute;
 mod body;
@@ -219,11 +220,14 @@ impl<'a> Rendering<'a> {
 
     fn create_or_change(&mut self) -> Result<(), RenderError> {
         let cli = self.cli;
+        self.activate();
         if let InstanceKind::Line { .. } = &cli.instance.kind {
             return self.line(cli.instance.kind.spellings_in(self.spelling));
         }
         self.enter_instance()?;
+        let is_inactive = self.found.is_some_and(FoundInstance::is_inactive);
         let creates = self.goal.kind == ChangeKind::Create || self.found.is_none();
+        let creates = creates && !is_inactive;
         let has_own_line = cli.attributes.contains_key("ensure");
         let creates = creates && !has_own_line && cli.model.is_ensurable();
         if creates && !cli.instance.create.is_empty() {
@@ -242,7 +246,11 @@ impl<'a> Rendering<'a> {
             let is_in_header = matches!(rule.location, CliLocation::Instance);
             let is_sent = rule.inside.is_none() && rule.is_applied() && !is_in_header;
             let is_created = created.contains(&rule.name.as_str());
-            concerned && is_sent && !is_created && !self.is_in_removed_block(rule)
+            concerned
+                && is_sent
+                && !is_created
+                && !self.is_in_removed_block(rule)
+                && !self.is_set_by_activation(rule)
         };
         let mut rules: Vec<&CliAttributeRule> = cli.attributes.values().filter(concerned).collect();
         rules.sort_by_cached_key(|rule| self.turn(rule));

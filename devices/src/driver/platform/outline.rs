@@ -167,6 +167,10 @@ impl Platform {
             refusal: refusal(rules),
             negate: self.negation.word().to_owned(),
             negate_replaces: self.negation.replaced().map(str::to_owned),
+            inactive: syntax
+                .inactive
+                .as_ref()
+                .map(|words| (words.mark.clone(), words.activate.clone())),
             lists: syntax.split.iter().map(list_shape).collect(),
             last: config.answer.expectations.iter().find_map(|one| match one {
                 Expectation::LastLine(pattern) => Some(pattern.to_string()),

@@ -262,7 +262,7 @@ impl Object<'_> {
         NotUnderstood::inactive(
             self.model.name.clone(),
             attribute.cloned(),
-            names.collect(),
+            InstanceNames::Named(names.collect()),
             text,
         )
     }

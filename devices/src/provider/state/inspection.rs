@@ -27,6 +27,9 @@ impl Inspection {
     /// The current values of properties.
     pub(in crate::provider) fn values(&self, properties: &[&str]) -> Attributes {
         let value = |property: &str| match (property, &self.current) {
+            (name, Some(current)) if current.is_inactive(name) => {
+                Value::Symbol("inactive".to_owned())
+            }
             ("ensure", Some(_)) => Value::Symbol("present".to_owned()),
             ("ensure", None) => Value::Symbol("absent".to_owned()),
             (name, Some(current)) => {

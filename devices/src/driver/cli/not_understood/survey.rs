@@ -7,15 +7,15 @@ use foldhash::HashMap;
 use super::super::CliType;
 use super::super::block_path::{self, BlockLevel, BlockPath};
 use super::super::find::CellValue;
-use super::super::found::FoundInstance;
+use super::super::found::{FoundInstance, OTHER_WORDS};
 use super::super::instances::Instances;
 use super::super::members::MemberVocabulary;
 use super::super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, InstanceKind};
 use super::super::template::{CAPTURE_MARK, LineTemplate, Vocabulary};
-use super::OTHER_WORDS;
 use super::shape::{Candidate, Opening, Shape};
 use crate::driver::implementation::IsReadByOther;
 use crate::not_understood::{Extent, InstanceNames, NotUnderstood};
+use crate::read::State;
 use crate::read::indent::Node;
 use crate::read::row::Row;
 use crate::secret::MASK;
@@ -502,6 +502,27 @@ impl<'a> Survey<'a> {
             };
             let text = cli.text_of(found);
             self.add_instance_line(blocks.to_vec(), &text, names, Extent::Instance);
+        }
+    }
+
+    /// Adds the parts that the device does not use. A mark that also stands for others hinders the
+    /// activation of one of them.
+    pub(super) fn inactive(&mut self, state: &State) {
+        let cli = self.cli;
+        let active = cli.indexed_instances(state);
+        for (found, attribute, line, is_wide) in cli.inactive_texts(state, &active) {
+            let names = cli.names_of(&found.attributes);
+            let rule = attribute
+                .as_ref()
+                .and_then(|name| cli.attributes.get(name.as_str()));
+            let text = cli.masked(&line, rule.and_then(|rule| rule.lines.first()));
+            let type_name = cli.model.name.clone();
+            let mut text =
+                NotUnderstood::inactive(type_name, attribute, names, (found.block, &text));
+            if is_wide {
+                text.extent = Extent::Line;
+            }
+            self.found.push(text);
         }
     }
 

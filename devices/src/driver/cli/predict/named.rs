@@ -98,5 +98,9 @@ fn take_lines(level: &mut Tree, is_own: &dyn Fn(&Node) -> bool) -> (Tree, Option
     if position.is_some() {
         own = level.nodes.extract_if(.., |node| is_own(node)).collect();
     }
-    (Tree { nodes: own }, position)
+    let own = Tree {
+        nodes: own,
+        ..Tree::default()
+    };
+    (own, position)
 }

@@ -168,7 +168,11 @@ impl Rendering<'_> {
                 .find(|name| !values.contains_key(name));
             self.error(missing.unwrap_or("ensure"))
         })?;
-        self.push(attributes, text, cli.instance.prompts);
+        let inactive = self.found.filter(|found| found.is_inactive());
+        let line = inactive.and_then(|found| found.line.as_ref());
+        if line.is_none_or(|line| *line != text.reveal()) {
+            self.push(attributes, text, cli.instance.prompts);
+        }
         Ok(())
     }
 

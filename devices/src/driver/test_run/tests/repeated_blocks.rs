@@ -69,11 +69,11 @@ fn difference(
         let found = driver.instances(&definition.model, &state);
         found.map_err(|error| error.to_string())
     };
-    let (whole, halved) = (read(&test.supplied), read(&halves));
-    Some(if whole == halved {
+    let (complete, halved) = (read(&test.supplied), read(&halves));
+    Some(if complete == halved {
         Ok(())
     } else {
-        Err(format!("{whole:#?}\n{halved:#?}"))
+        Err(format!("{complete:#?}\n{halved:#?}"))
     })
 }
 
