@@ -233,16 +233,13 @@ impl CliType {
             check(&instance.span, &line.text);
         }
         for rule in self.attributes.values().filter(|rule| rule.is_applied()) {
-            let set = rule.set.values().flatten();
-            let lines = rule.lines.iter().chain(set);
-            let no = match &rule.no {
-                NoForm::Text(no) => Some(no.text.clone()),
-                NoForm::Head | NoForm::Full => {
-                    let line = rule.lines.first().filter(|_| rule.inside.is_none());
-                    line.map(|line| negation.negative(line.text.as_str().into()).reveal())
-                }
+            let negated = || {
+                let line = rule.lines.first().filter(|_| rule.inside.is_none());
+                line.map(|line| negation.negative(line.text.as_str().into()).reveal())
             };
-            for line in lines.map(|line| line.text.clone()).chain(no) {
+            let no = rule.own_no().map(|no| no.text.clone());
+            let lines = rule.value_lines().map(|line| line.text.clone());
+            for line in lines.chain(no.or_else(negated)) {
                 check(&rule.span, &line);
             }
         }
@@ -309,8 +306,7 @@ impl CliType {
             .filter(|rule| matches!(rule.location, CliLocation::Lines) && rule.inside.is_none())
             .collect();
         for rule in &rules {
-            let set = rule.set.values().flatten();
-            for template in rule.lines.iter().chain(set) {
+            for template in rule.value_lines() {
                 let attributes = template.placeholders();
                 let values: Attributes = attributes
                     .iter()

@@ -3,7 +3,7 @@
 
 use super::CliType;
 use super::attribute_lines::{begins_with, without_default};
-use super::rules::{CliAttributeRule, NoForm};
+use super::rules::CliAttributeRule;
 use super::template::Bindings;
 use crate::read::indent::Node;
 use crate::value::Value;
@@ -90,7 +90,7 @@ impl CliType {
             return Some(RemovedLines::Default(words.to_owned()));
         }
         let positive = self.negation.positive(text);
-        if let (NoForm::Text(no), None) = (&rule.no, &positive)
+        if let (Some(no), None) = (rule.own_no(), &positive)
             && let Some(bindings) = no.read(text, self)
         {
             return Some(if no.has_parts() {
@@ -109,13 +109,9 @@ impl CliType {
     /// Whether the words of a removal are those of a line of the attribute.
     pub(super) fn removes_own_line(&self, rule: &CliAttributeRule, removed: &RemovedLines) -> bool {
         let is_own = |words: &str| {
-            let no = match &rule.no {
-                NoForm::Text(no) => Some(no),
-                NoForm::Head | NoForm::Full => None,
-            };
             let mut lines = rule.lines.iter();
             lines.any(|line| begins_with(&line.text, words))
-                || no.is_some_and(|no| {
+                || rule.own_no().is_some_and(|no| {
                     let negative = self.negation.negative(words.into()).reveal();
                     no.read(&negative, self).is_some()
                 })

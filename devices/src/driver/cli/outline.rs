@@ -283,13 +283,12 @@ impl CliType {
         let names = self.line_names();
         let pattern = |line: &LineTemplate| complete(&line.pattern(&names));
         let is_negative = |line: &LineTemplate| self.negation.positive(&line.text).is_some();
-        let set = rule.set.values().flatten();
-        let patterns = rule.lines.iter().chain(set).filter_map(|line| {
-            match self.negation.positive(&line.text) {
-                Some(positive) => LineTemplate::parse(&positive).ok().as_ref().map(pattern),
-                None => Some(pattern(line)),
-            }
-        });
+        let patterns =
+            rule.value_lines()
+                .filter_map(|line| match self.negation.positive(&line.text) {
+                    Some(positive) => LineTemplate::parse(&positive).ok().as_ref().map(pattern),
+                    None => Some(pattern(line)),
+                });
         let patterns: Vec<String> = patterns.collect();
         if patterns.is_empty() {
             return;

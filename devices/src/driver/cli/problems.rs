@@ -372,12 +372,11 @@ impl CliType {
     /// The templates of the blocks and lines that write an instance.
     fn templates(&self) -> impl Iterator<Item = &LineTemplate> {
         let own = self.attributes.values().flat_map(|rule| {
-            let set = rule.set.values().flatten();
             let order = match &rule.location {
                 CliLocation::Order(order) => Some(&order.after),
                 _ => None,
             };
-            rule.lines.iter().chain(set).chain(order)
+            rule.value_lines().chain(order)
         });
         let mode = self.instance.mode.iter().flat_map(BlockPath::templates);
         let all = self.instance.kind.templates().into_iter();

@@ -4,7 +4,7 @@
 use super::CliType;
 use super::block_path::BlockPath;
 use super::outline::header;
-use super::rules::{CliAttributeRule, CliLocation, Fallback, NoForm};
+use super::rules::{CliAttributeRule, CliLocation, Fallback};
 use super::template::value_parts::{attribute_of, split};
 use super::template::{LineTemplate, Vocabulary as _};
 use crate::secret_text::{SecretPosition, SecretPositions};
@@ -67,13 +67,7 @@ struct SecretLines<'a> {
 
 impl SecretLines<'_> {
     fn add_rule(&mut self, rule: &CliAttributeRule, block: &[String]) {
-        let no = match &rule.no {
-            NoForm::Text(no) => Some(no),
-            NoForm::Head | NoForm::Full => None,
-        };
-        let set = rule.set.values().flatten();
-        let lines = rule.lines.iter().chain(set).chain(rule.set_changes());
-        for line in lines.chain(no) {
+        for line in rule.sent_lines() {
             self.add(block, line);
         }
         let order = match &rule.location {

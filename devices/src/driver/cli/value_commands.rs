@@ -1,7 +1,7 @@
 //! Each value of the model has a command, and no word of the catalog is sent as a text.
 
 use super::CliType;
-use super::rules::{CliAttributeRule, CliLocation, NoForm};
+use super::rules::{CliAttributeRule, CliLocation};
 use crate::diagnostic::Diagnostic;
 use crate::model::{AttributeModel, Role, ValueSpec};
 use crate::value::Value;
@@ -18,7 +18,7 @@ impl CliType {
             }
             for spec in &model.values {
                 let name = spec.name();
-                if self.says(rule, model, spec) || self.has_line_for(rule, model, spec) {
+                if self.has_meaning(rule, model, spec) || self.has_line_for(rule, model, spec) {
                     continue;
                 }
                 let message = format!(
@@ -52,7 +52,12 @@ impl CliType {
 
     /// Whether the definition says what a value means: it has a line, is refused, or is the value
     /// without a line.
-    fn says(&self, rule: &CliAttributeRule, model: &AttributeModel, spec: &ValueSpec) -> bool {
+    fn has_meaning(
+        &self,
+        rule: &CliAttributeRule,
+        model: &AttributeModel,
+        spec: &ValueSpec,
+    ) -> bool {
         let name = spec.name();
         let is_special = match spec {
             ValueSpec::Literal(value) => {
@@ -76,7 +81,7 @@ impl CliType {
         spec: &ValueSpec,
     ) -> bool {
         let is_unset = matches!(spec, ValueSpec::Literal(value) if model.is_unset(value));
-        let is_removed_by_itself = rule.many || matches!(rule.no, NoForm::Text(_));
+        let is_removed_by_itself = rule.many || rule.own_no().is_some();
         let is_boolean = matches!(spec, ValueSpec::Literal(Value::Bool(_)));
         let has_line = !rule.lines.is_empty();
         is_unset && (is_removed_by_itself || has_line)
@@ -124,7 +129,7 @@ impl CliType {
             let is_named = rule.equivalents.contains_key(word)
                 || rule.implied.as_ref() == Some(literal)
                 || model.is_unset(literal)
-                || self.says(rule, model, spec);
+                || self.has_meaning(rule, model, spec);
             if is_named || !is_text {
                 continue;
             }

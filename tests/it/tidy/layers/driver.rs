@@ -63,8 +63,10 @@ pub(super) const CLI: Layers = Layers {
             "explain",
             "identity",
             "instances",
+            "line_effect",
             "outline",
             "render",
+            "value_commands",
         ],
         &[
             "beginnings",

@@ -301,15 +301,8 @@ fn check_rows(cli: &CliType, root: &Table<'_>) {
             names.find(|name| !attributes.contains(name) && cli.absent_name(name).is_none());
         missing.map(str::to_owned)
     };
-    let of_attributes = cli.attributes.values().flat_map(|rule| {
-        let no = match &rule.no {
-            NoForm::Text(template) => Some(template),
-            NoForm::Head | NoForm::Full => None,
-        };
-        let lines = rule.lines.iter().chain(rule.set.values().flatten());
-        let lines = lines.chain(rule.set_changes()).chain(no);
-        lines.map(|line| (line, &rule.span))
-    });
+    let rules = cli.attributes.values();
+    let of_attributes = rules.flat_map(|rule| rule.sent_lines().map(|line| (line, &rule.span)));
     let of_instance = instance.create.iter().chain(&instance.remove);
     let of_instance = of_instance.map(|line| (line, &instance.span));
     for (template, span) in of_instance.chain(of_attributes) {
@@ -373,20 +366,8 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
         }
     }
     for rule in cli.attributes.values() {
-        let set = rule.set.values().flatten();
-        let no = match &rule.no {
-            NoForm::Text(no) => Some(no),
-            NoForm::Head | NoForm::Full => None,
-        };
-        for template in rule
-            .lines
-            .iter()
-            .chain(set)
-            .chain(&rule.follows)
-            .chain(rule.set_changes())
-            .chain(&rule.warn)
-            .chain(no)
-        {
+        let others = rule.follows.iter().chain(&rule.warn);
+        for template in rule.sent_lines().chain(others) {
             check(template, &rule.span, &[]);
         }
         if let CliLocation::Elsewhere(block) = &rule.location {

@@ -2,9 +2,7 @@
 
 use crate::document::{At, Table};
 use crate::driver::cli::named_lines::NamedLines;
-use crate::driver::cli::rules::{
-    CliAttributeRule, CliInstanceRule, CliLocation, InstanceKind, NoForm,
-};
+use crate::driver::cli::rules::{CliAttributeRule, CliInstanceRule, InstanceKind};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::context::Context;
 use crate::map::IndexMap;
@@ -47,7 +45,7 @@ pub(super) fn complete(
     };
     if let Some(prefix) = lines.prefix.clone() {
         for rule in attributes.values_mut() {
-            for line in own_lines(rule) {
+            for line in rule.sent_lines().chain(rule.beginnings()) {
                 let negation = context.negation;
                 if negation.is_doubled(&line.text) {
                     let message =
@@ -64,7 +62,7 @@ pub(super) fn complete(
                     break;
                 }
             }
-            for line in own_lines_mut(rule) {
+            for line in rule.lines_mut() {
                 let text = context.negation.behind(&prefix.text, &line.text);
                 if let Ok(complete) = LineTemplate::parse(&text) {
                     *line = complete;
@@ -96,7 +94,7 @@ pub(super) fn complete(
         .iter()
         .for_each(|line| lines.add_opening(line));
     for rule in attributes.values() {
-        for line in own_lines(rule) {
+        for line in rule.sent_lines().chain(rule.beginnings()) {
             match missing(lines, line) {
                 Some(name) => root.findings.error(
                     "named",
@@ -131,33 +129,4 @@ fn missing<'n>(lines: &'n NamedLines, line: &LineTemplate) -> Option<&'n String>
     let attributes = line.attributes();
     let mut names = lines.names.iter();
     names.find(|name| !attributes.contains(&name.as_str()))
-}
-
-fn own_lines(rule: &CliAttributeRule) -> impl Iterator<Item = &LineTemplate> {
-    let no = match &rule.no {
-        NoForm::Text(no) => Some(no),
-        NoForm::Head | NoForm::Full => None,
-    };
-    let exists = match &rule.location {
-        CliLocation::Exists(texts) => texts.as_slice(),
-        _ => &[],
-    };
-    let set = rule.set.values().flatten();
-    let lines = rule.lines.iter().chain(set).chain(rule.set_changes());
-    lines.chain(no).chain(exists)
-}
-
-fn own_lines_mut(rule: &mut CliAttributeRule) -> impl Iterator<Item = &mut LineTemplate> {
-    let no = match &mut rule.no {
-        NoForm::Text(no) => Some(no),
-        NoForm::Head | NoForm::Full => None,
-    };
-    let exists = match &mut rule.location {
-        CliLocation::Exists(texts) => texts.as_mut_slice(),
-        _ => &mut [],
-    };
-    let set = rule.set.values_mut().flatten();
-    let lines = rule.lines.iter_mut().chain(set);
-    let lines = lines.chain(&mut rule.more).chain(&mut rule.less);
-    lines.chain(no).chain(exists)
 }

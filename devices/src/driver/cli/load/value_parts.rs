@@ -3,7 +3,7 @@
 
 use crate::document::Table;
 use crate::driver::cli::CliType;
-use crate::driver::cli::rules::{CliAttributeRule, CliLocation, NoForm};
+use crate::driver::cli::rules::{CliAttributeRule, CliLocation};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::cli::template::value_parts::split;
 use crate::map::IndexMap;
@@ -13,13 +13,9 @@ use crate::value::Name;
 /// Makes the elements in the lines of an attribute those of its value.
 pub(super) fn assign(attributes: &mut IndexMap<Name, CliAttributeRule>) {
     for rule in attributes.values_mut() {
-        let no = match &mut rule.no {
-            NoForm::Text(no) => Some(no),
-            NoForm::Head | NoForm::Full => None,
-        };
-        let set = rule.set.values_mut().flatten();
-        let lines = rule.lines.iter_mut().chain(set).chain(no);
-        lines.for_each(|line| line.assign_elements(&rule.name));
+        let name = rule.name.clone();
+        let lines = rule.lines_mut();
+        lines.for_each(|line| line.assign_elements(&name));
     }
 }
 
@@ -43,13 +39,12 @@ pub(super) fn check(cli: &CliType, root: &Table<'_>) {
         let Some(model) = cli.model.attributes.get(&rule.name) else {
             continue;
         };
-        let lines = rule.lines.iter().chain(rule.set.values().flatten());
-        for line in lines.filter(|line| line.has_parts()) {
+        for line in rule.value_lines().filter(|line| line.has_parts()) {
             if let Err((message, help)) = parts(rule, model, line) {
                 error(&rule.span, message, help);
             }
         }
-        if let NoForm::Text(no) = &rule.no {
+        if let Some(no) = rule.own_no() {
             let known = rule.lines.iter().flat_map(LineTemplate::placeholders);
             let known: Vec<&str> = known.collect();
             let mut own = no.placeholders().into_iter();

@@ -74,7 +74,7 @@ pub(super) struct Survey<'a> {
 /// The first line of an attribute.
 pub(super) struct FirstLine<'a> {
     node: &'a Node,
-    is_told: bool,
+    is_added: bool,
 }
 
 impl<'a> Survey<'a> {
@@ -366,7 +366,7 @@ impl<'a> Survey<'a> {
             Entry::Vacant(entry) => {
                 entry.insert(FirstLine {
                     node,
-                    is_told: false,
+                    is_added: false,
                 });
                 return;
             }
@@ -380,8 +380,8 @@ impl<'a> Survey<'a> {
         if values(first.node) == values(node) {
             return;
         }
-        let told = (!std::mem::replace(&mut first.is_told, true)).then_some(first.node);
-        for line in told.into_iter().chain([node]) {
+        let before = (!std::mem::replace(&mut first.is_added, true)).then_some(first.node);
+        for line in before.into_iter().chain([node]) {
             let blocks = context.blocks.iter().map(|block| block.text.clone());
             self.add(
                 Some(rule),

@@ -68,12 +68,12 @@ fn findings(
     let mut found = BTreeSet::new();
     let tests = definition.tests.iter().filter(|test| test.want.is_some());
     for test in tests {
-        let place = format!("{}/{}.{name}", platform.name, definition.model.name);
+        let attribute_name = format!("{}/{}.{name}", platform.name, definition.model.name);
         let sent = |value: Value| sent(platform, definition, test, (name, value));
         if let Some(word) = &attribute.default_word {
             let sent = sent(Value::from(word.as_str()));
             if let Some((sent, _)) = sent.filter(|(sent, _)| has_word(sent, word)) {
-                found.insert(format!("{place}: {word} in {sent:?}"));
+                found.insert(format!("{attribute_name}: {word} in {sent:?}"));
             }
         }
         let has_literal = |value: bool| {
@@ -88,7 +88,7 @@ fn findings(
             && !on.is_empty()
             && after == Some(true.into())
         {
-            found.insert(format!("{place}: true and false send {on:?}"));
+            found.insert(format!("{attribute_name}: true and false send {on:?}"));
         }
     }
     found
