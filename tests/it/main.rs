@@ -16,7 +16,6 @@ mod ci_examples;
 mod completion;
 mod conformance;
 mod core_dumps;
-mod definitions_page;
 mod dependencies;
 mod desired_state;
 mod device_command;

@@ -1,6 +1,6 @@
 //! Which keys of a section have an effect, by what the section describes.
 //!
-//! A key without an effect is an error. The tables in `docs/definitions.md` are generated from the
+//! A key without an effect is an error. The reference is generated from the
 //! same data.
 
 use std::fmt::Write as _;

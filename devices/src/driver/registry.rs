@@ -5,6 +5,7 @@
 //! so that errors are reported before the run starts.
 
 mod file;
+mod key_reference;
 mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -27,7 +27,7 @@ pub(super) const DRIVER: Layers = Layers {
         &["backup_rules", "document_rule"],
         &["context", "implementation"],
         &["cli", "rest"],
-        &["command", "key_tables"],
+        &["command"],
         &["type_driver"],
         &["platform"],
         &["session_outline"],

@@ -115,3 +115,18 @@ fn schema_has_every_key_that_loaders_read() {
     let missing: Vec<&String> = read.difference(&known).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+/// `UPDATE_DOCS=1` writes the page.
+#[test]
+fn reference_of_keys_is_that_of_the_loaders() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/definition-keys.md");
+    let page = Registry::definition_reference().expect("the shipped files load");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &page).expect("the page is written");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == page,
+        "docs/reference/definition-keys.md is out of date: write it with UPDATE_DOCS=1"
+    );
+}
