@@ -36,6 +36,7 @@ mod refresh;
 mod render;
 mod rewrite;
 mod rows;
+mod rule_lines;
 pub(crate) mod rules;
 mod secret_lines;
 pub(crate) mod template;

@@ -180,7 +180,9 @@ impl CliType {
         let kind = &self.instance.kind;
         let is_lost = |name: &&str| {
             let mut others = 0..kind.paths().len();
-            self.is_in_header(name, desired.get(name))
+            desired
+                .get(name)
+                .is_some_and(|value| self.is_printed(name, value))
                 && !kind.has_attribute(spelling, name)
                 && others.any(|other| kind.has_attribute(other, name))
         };
@@ -191,14 +193,9 @@ impl CliType {
         let path = self.instance.kind.paths().get(spelling);
         let value = |name: &str| {
             let value = desired.get(name);
-            value.filter(|_| self.is_in_header(name, value))
+            value.filter(|value| self.is_printed(name, value))
         };
         path.is_none_or(|path| path.write(&value, self).is_ok())
-    }
-
-    /// Whether the header of a block has a value; none if the device does not print it.
-    pub(super) fn is_in_header(&self, name: &str, value: Option<&Value>) -> bool {
-        value.is_some_and(|value| self.is_printed(name, value))
     }
 
     /// Which syntax the global lines of `follows` show to be in use: with the desired value first,

@@ -9,7 +9,7 @@ use crate::read::indent::Node;
 use crate::value::Value;
 
 /// The effect of a line on the lines of an attribute.
-pub(super) enum LineEffect {
+pub(super) enum ValueEffect {
     /// The line has these values, of the attribute and of those that share its lines.
     Set(Bindings),
     /// Changes a set of numbers: `["add", "10"]`.
@@ -33,14 +33,14 @@ pub(super) enum RemovedLines {
     WithValues(Bindings),
 }
 
-impl LineEffect {
+impl ValueEffect {
     /// The values in the line.
     pub(super) fn values(&self) -> &Bindings {
         const NONE: &Bindings = &Bindings::new();
         match self {
-            LineEffect::Set(values) => values,
-            LineEffect::Change(_) => NONE,
-            LineEffect::Remove(removed) => removed.values().unwrap_or(NONE),
+            ValueEffect::Set(values) => values,
+            ValueEffect::Change(_) => NONE,
+            ValueEffect::Remove(removed) => removed.values().unwrap_or(NONE),
         }
     }
 
@@ -65,14 +65,14 @@ impl RemovedLines {
 impl CliType {
     /// The effect of a line on an attribute; `None` if it is no line of it. Any negated line may be
     /// one: [`removes_own_line`](Self::removes_own_line) tells.
-    pub(super) fn line_effect(&self, rule: &CliAttributeRule, text: &str) -> Option<LineEffect> {
+    pub(super) fn line_effect(&self, rule: &CliAttributeRule, text: &str) -> Option<ValueEffect> {
         if let Some(change) = self.set_change(rule, text) {
-            return Some(LineEffect::Change(change));
+            return Some(ValueEffect::Change(change));
         }
         if let Some(bindings) = self.read_shared_line(rule, &Node::new(text)) {
-            return Some(LineEffect::Set(bindings));
+            return Some(ValueEffect::Set(bindings));
         }
-        self.removed_lines(rule, text).map(LineEffect::Remove)
+        self.removed_lines(rule, text).map(ValueEffect::Remove)
     }
 
     /// The relative change by a line: `["add", "10"]`; `None` for other lines.

@@ -5,6 +5,7 @@
 //! blocks of these, and the blocks of its members.
 
 mod read_lines;
+mod second_lines;
 mod shape;
 mod survey;
 

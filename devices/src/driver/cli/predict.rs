@@ -21,7 +21,7 @@ mod tree;
 use super::CliType;
 use super::attribute_lines::begins_with;
 use super::instances::Instances;
-use super::line_effect::LineEffect;
+use super::line_effect::ValueEffect;
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind};
 use super::template::{Bindings, LineTemplate, Vocabulary};
 use crate::driver::quoting::Quoting;
@@ -322,12 +322,12 @@ impl CliType {
             return false;
         }
         let bindings = match self.line_effect(rule, text) {
-            Some(LineEffect::Set(bindings)) => bindings,
-            Some(LineEffect::Change(change)) => {
+            Some(ValueEffect::Set(bindings)) => bindings,
+            Some(ValueEffect::Change(change)) => {
                 self.change_set(level, rule, &change);
                 return true;
             }
-            Some(LineEffect::Remove(removed)) => {
+            Some(ValueEffect::Remove(removed)) => {
                 self.remove_lines(level, rule, removed);
                 return true;
             }

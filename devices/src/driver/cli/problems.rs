@@ -102,10 +102,10 @@ impl CliType {
                 }
             }
             if let Some(CliLocation::Part { of, pattern }) = rule.map(|rule| &rule.location) {
-                let whole = desired.attributes.get(of).and_then(Value::as_str);
-                let whole = whole.unwrap_or_default();
-                if value.scalar_text().as_deref() != part_of(whole, pattern) {
-                    let message = format!("{} is not a part of {whole}", value.inspect());
+                let complete = desired.attributes.get(of).and_then(Value::as_str);
+                let complete = complete.unwrap_or_default();
+                if value.scalar_text().as_deref() != part_of(complete, pattern) {
+                    let message = format!("{} is not a part of {complete}", value.inspect());
                     error(name, ProblemKind::Unwritable, message);
                 }
             }

@@ -318,7 +318,7 @@ impl<'a> Rendering<'a> {
     /// A value in the header of a block; none if the device does not print it.
     fn header_value(&self, name: &str) -> Option<&'a Value> {
         let value = self.merged.get(name);
-        value.filter(|_| self.cli.is_in_header(name, value))
+        value.filter(|value| self.cli.is_printed(name, value))
     }
 
     /// Order of an attribute's lines: existence first, then lines that must precede others, at the

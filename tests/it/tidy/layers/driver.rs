@@ -45,6 +45,7 @@ pub(super) const CLI: Layers = Layers {
         &["found", "rewrite", "template"],
         &["block_path"],
         &["rules"],
+        &["rule_lines"],
         &["cli"],
         &[
             "attribute_lines",

@@ -233,11 +233,11 @@ fn location(
 
 /// Another location of the value. `None`: its error is reported.
 fn fallback(keys: ElseKeys, model: &AttributeModel, table: &Table<'_>) -> Option<Fallback> {
-    let place = match keys.line {
+    let position = match keys.line {
         Some(_) => ElseLocation::GlobalLine,
         None => ElseLocation::OtherRead,
     };
-    ElseKeys::KEYS.check(place, &table.table("else")?);
+    ElseKeys::KEYS.check(position, &table.table("else")?);
     if let Some(line) = keys.line {
         let only = keys.only.into_iter();
         let only = only.map(|(name, pattern)| (name.value, pattern)).collect();

@@ -1,7 +1,5 @@
 //! The search through the lines and rows of a device for those that a type does not understand.
 
-use std::collections::hash_map::Entry;
-
 use foldhash::HashMap;
 
 use super::super::CliType;
@@ -11,7 +9,8 @@ use super::super::found::{FoundInstance, OTHER_WORDS};
 use super::super::instances::Instances;
 use super::super::members::MemberVocabulary;
 use super::super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, InstanceKind};
-use super::super::template::{CAPTURE_MARK, LineTemplate, Vocabulary};
+use super::super::template::{LineTemplate, Vocabulary};
+use super::second_lines::FirstLine;
 use super::shape::{Candidate, Opening, Shape};
 use crate::driver::implementation::IsReadByOther;
 use crate::not_understood::{Extent, InstanceNames, NotUnderstood};
@@ -24,10 +23,10 @@ use crate::value::{Attributes, Name, Value};
 /// The context of lines: the blocks around them, and the instance that these belong to.
 pub(super) struct LineContext<'a> {
     read: &'a str,
-    blocks: Vec<&'a Node>,
-    instance: InstanceNames,
+    pub(super) blocks: Vec<&'a Node>,
+    pub(super) instance: InstanceNames,
     /// The list and its member whose block this is.
-    member: Option<(Name, Value)>,
+    pub(super) member: Option<(Name, Value)>,
 }
 
 impl<'a> LineContext<'a> {
@@ -69,12 +68,6 @@ pub(super) struct Survey<'a> {
     pub(super) found: Vec<NotUnderstood>,
     /// The first line of each attribute with one value, in the block that is searched.
     pub(super) first_lines: HashMap<(Name, String), FirstLine<'a>>,
-}
-
-/// The first line of an attribute.
-pub(super) struct FirstLine<'a> {
-    node: &'a Node,
-    is_added: bool,
 }
 
 impl<'a> Survey<'a> {
@@ -348,51 +341,6 @@ impl<'a> Survey<'a> {
         self.add(candidate.rule, blocks, text, instance, extent);
     }
 
-    /// Adds the lines of an attribute with one value, if they have different ones.
-    fn second_line(&mut self, node: &'a Node, shape: &Shape<'a>, context: &LineContext<'a>) {
-        let cli = self.cli;
-        let rule = shape.rule.filter(|rule| cli.has_one_value(rule));
-        let Some(rule) = rule.filter(|_| context.member.is_none()) else {
-            return;
-        };
-        let names = match &context.instance {
-            InstanceNames::Singleton => String::new(),
-            InstanceNames::Named(names) => {
-                let names = names.iter().filter_map(|(_, value)| value.scalar_text());
-                names.collect::<Vec<_>>().join("\n")
-            }
-        };
-        let first = match self.first_lines.entry((rule.name.clone(), names)) {
-            Entry::Vacant(entry) => {
-                entry.insert(FirstLine {
-                    node,
-                    is_added: false,
-                });
-                return;
-            }
-            Entry::Occupied(entry) => entry.into_mut(),
-        };
-        let values = |node: &Node| {
-            let mut values = cli.read_line(rule, node).unwrap_or_default();
-            values.retain(|(name, _)| !name.starts_with(CAPTURE_MARK));
-            values
-        };
-        if values(first.node) == values(node) {
-            return;
-        }
-        let before = (!std::mem::replace(&mut first.is_added, true)).then_some(first.node);
-        for line in before.into_iter().chain([node]) {
-            let blocks = context.blocks.iter().map(|block| block.text.clone());
-            self.add(
-                Some(rule),
-                blocks.collect(),
-                cli.masked(&line.text, rule.lines.first()),
-                context.instance.clone(),
-                Extent::Attributes(cli.sharing(rule)),
-            );
-        }
-    }
-
     /// Adds a line of elements with words that no attribute expresses.
     fn other_words(&mut self, node: &'a Node, shape: &Shape<'a>, context: &LineContext<'a>) {
         let cli = self.cli;
@@ -542,7 +490,7 @@ impl<'a> Survey<'a> {
         self.add(None, blocks, text, names, extent);
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         rule: Option<&CliAttributeRule>,
         path: Vec<String>,

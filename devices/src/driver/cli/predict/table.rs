@@ -4,7 +4,7 @@ use foldhash::HashSet;
 
 use super::read;
 use crate::driver::cli::CliType;
-use crate::driver::cli::line_effect::LineEffect;
+use crate::driver::cli::line_effect::ValueEffect;
 use crate::driver::cli::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind};
 use crate::driver::cli::template::{Bindings, LineTemplate};
 use crate::model::Role;
@@ -17,7 +17,7 @@ use crate::value::{Attributes, Name, Value};
 /// What a line does to an attribute of a row.
 struct RowChange<'a> {
     rule: &'a CliAttributeRule,
-    effect: LineEffect,
+    effect: ValueEffect,
 }
 
 impl CliType {
@@ -119,9 +119,9 @@ impl CliType {
         rules.find_map(|rule| {
             let effect = self.line_effect(rule, text)?;
             let is_own = match &effect {
-                LineEffect::Set(_) => self.read_line(rule, &node).is_some(),
-                LineEffect::Change(_) => true,
-                LineEffect::Remove(removed) => self.removes_own_line(rule, removed),
+                ValueEffect::Set(_) => self.read_line(rule, &node).is_some(),
+                ValueEffect::Change(_) => true,
+                ValueEffect::Remove(removed) => self.removes_own_line(rule, removed),
             };
             is_own.then_some(RowChange { rule, effect })
         })
@@ -134,12 +134,12 @@ impl CliType {
         let own = self.elements(&rule.name, own.filter(|_| rule.many));
         let mut items = self.elements(&rule.name, current.filter(|_| rule.many));
         match effect {
-            LineEffect::Change(relative) => {
+            ValueEffect::Change(relative) => {
                 let changed = self.changed_set(rule, &relative, current);
                 attributes.insert(rule.name.clone(), changed);
                 return;
             }
-            LineEffect::Set(bindings) if own.is_empty() => {
+            ValueEffect::Set(bindings) if own.is_empty() => {
                 for name in &rule.with {
                     if bindings.iter().all(|(bound, _)| bound != name) {
                         self.unset(attributes, name);
@@ -148,13 +148,13 @@ impl CliType {
                 self.set_values(attributes, bindings);
                 return;
             }
-            LineEffect::Set(_) => {
+            ValueEffect::Set(_) => {
                 let mut added = own;
                 added.retain(|item| !items.contains(item));
                 items.extend(added);
             }
-            LineEffect::Remove(_) if own.is_empty() => items.clear(),
-            LineEffect::Remove(_) => items.retain(|item| !own.contains(item)),
+            ValueEffect::Remove(_) if own.is_empty() => items.clear(),
+            ValueEffect::Remove(_) => items.retain(|item| !own.contains(item)),
         }
         if items.is_empty() {
             self.unset(attributes, &rule.name);
