@@ -25,6 +25,7 @@ pub use findings::Findings;
 pub use item::Item;
 pub(crate) use key_values::{At, Named, Template};
 pub(crate) use keys::{KeyValue, SectionForm, SectionKey, SectionKeys, keys, word, word_values};
+pub(crate) use placeholders::DEVICE_PLACEHOLDER;
 pub(crate) use shape::ValueKind;
 pub(crate) use shape::ValueShape;
 

@@ -42,8 +42,8 @@ pub(crate) struct Connector {
 
 impl Connector {
     pub(crate) fn platform(&self, device: &Device) -> Result<Arc<Platform>, DeviceRunError> {
-        let platform = self.registry.platform(&device.platform);
-        platform.cloned().ok_or_else(|| DeviceRunError::Platform {
+        let platform = device.platform_of(&self.registry);
+        platform.ok_or_else(|| DeviceRunError::Platform {
             platform: device.platform.clone(),
             hint: "`switchtender inventory validate` shows the position in the inventory; \
                        platforms of your own need --definitions"

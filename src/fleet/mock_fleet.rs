@@ -98,18 +98,18 @@ impl MockFleet {
         let mut options = Vec::new();
         let mut notes: BTreeMap<DeviceName, Vec<String>> = BTreeMap::new();
         for device in devices {
-            let Some(platform) = registry.platform(&device.platform) else {
+            let Some(platform) = device.platform_of(registry) else {
                 continue;
             };
             if let Some(recorded) = configs.and_then(|dir| recording(device, dir)) {
                 options.push(DeviceOptions::Replay(replay_of(
-                    device, platform, &recorded,
+                    device, &platform, &recorded,
                 )?));
                 continue;
             }
             let Some(kind) = platform.mock else {
                 if platform.has_outline() {
-                    let (device_options, of_device) = structural(device, platform, configs)?;
+                    let (device_options, of_device) = structural(device, &platform, configs)?;
                     notes.insert(device.name.clone(), of_device);
                     options.push(DeviceOptions::Structural(Box::new(device_options)));
                 }

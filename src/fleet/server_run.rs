@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use secrecy::ExposeSecret as _;
-use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
+use switchtender_devices::driver::{Driver, Facts, ParameterValues, Platform, Registry};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::Access;
 use switchtender_devices::value::Value;
@@ -481,8 +481,15 @@ fn platform(
     connection: &ConnectionSettings,
     entry: &DeviceSection,
 ) -> Result<Arc<Platform>, DeviceRunError> {
-    let platform = registry.platform(&connection.platform).cloned();
+    let platform = registry.platform_with(&connection.platform, &ParameterValues::new());
     platform.ok_or_else(|| {
+        if registry.platform(&connection.platform).is_some() {
+            return DeviceRunError::Platform {
+                platform: entry.kind.as_str().into(),
+                hint: "its parameters have no defaults: use an inventory with `parameters`"
+                    .to_owned(),
+            };
+        }
         let names = registry.platform_names().cloned();
         DeviceRunError::Platform {
             platform: entry.kind.as_str().into(),

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use switchtender_devices::diagnostic::{Diagnostic, suggest};
 use switchtender_devices::document::Findings;
-use switchtender_devices::driver::Registry;
+use switchtender_devices::driver::{Parameter, Registry};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::session::LineTransport;
 
@@ -96,6 +96,39 @@ pub(crate) fn check_transport(
         );
         let found = transport.origin.error("no-requests", message);
         findings.push(found.help("remove `transport`, or declare [http] in its platform.toml"));
+    }
+}
+
+/// Reports parameters that the platform of a device does not have, that have no value, or a wrong one.
+pub(crate) fn check_parameters(
+    findings: &Findings,
+    device: &DeviceEntry,
+    registry: Option<&Registry>,
+) {
+    let Some(platform) = &device.settings.platform else {
+        return;
+    };
+    let settings = &device.settings.parameters;
+    // Built-in platforms require no parameters, and are loaded on first use.
+    let registry = registry.filter(|one| one.has_own_definitions() || !settings.is_empty());
+    let found = registry.and_then(|registry| registry.platform(&platform.value));
+    let Some(found) = found else { return };
+    let given = settings.iter();
+    let given = given.map(|(name, setting)| (name.clone(), setting.value.clone()));
+    for (name, reason) in Parameter::problems(&found.parameters, &given.collect()) {
+        let message = format!("the parameter `{name}` of `{}` {reason}", platform.value);
+        let origin = settings.get(&name).map(|setting| &setting.origin);
+        let finding = origin
+            .unwrap_or(&platform.origin)
+            .error("parameter", message);
+        let known = found.parameters.iter().map(|parameter| &parameter.name);
+        let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
+        findings.push(if known.is_empty() {
+            finding.help("remove it: the platform has no parameters")
+        } else {
+            let known = known.join(", ");
+            finding.help(format!("write `parameters = {{ … }}`; parameters: {known}"))
+        });
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
+use switchtender_devices::driver::{ParameterValues, Platform, Registry};
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::session::connect_params::HostKeyPolicy;
@@ -65,6 +67,19 @@ impl Device {
             .labels
             .get(name)
             .map(|label| label.value.as_str())
+    }
+
+    /// The values of the parameters of its platform.
+    pub(crate) fn parameters(&self) -> ParameterValues {
+        let parameters = self.settings.parameters.iter();
+        parameters
+            .map(|(name, setting)| (name.clone(), setting.value.clone()))
+            .collect()
+    }
+
+    /// Its platform with the values of its parameters.
+    pub(crate) fn platform_of(&self, registry: &Registry) -> Option<Arc<Platform>> {
+        registry.platform_with(&self.platform, &self.parameters())
     }
 
     /// The environment variables of its secrets and of those of its jump hosts.

@@ -13,7 +13,7 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 use switchtender_devices::regular_file;
 
-use super::check::{check, check_label_order, check_transport};
+use super::check::{check, check_label_order, check_parameters, check_transport};
 use super::device::DeviceEntry;
 use super::file_context::{FileContext, masked_source, possible_secrets};
 use super::file_mode::{WritableFile, readable_by_others};
@@ -214,6 +214,7 @@ impl Inventory {
         }
         for device in devices.values() {
             check_transport(&findings, device, options.registry);
+            check_parameters(&findings, device, options.registry);
         }
         check(&findings, &devices);
         check_label_order(&findings, &label_order, &devices);
@@ -350,7 +351,7 @@ fn expanded(findings: &Findings, devices: NamedTables) -> NamedTables {
 }
 
 /// The platforms in `examples/definitions`.
-const EXAMPLE_PLATFORMS: [&str; 20] = [
+const EXAMPLE_PLATFORMS: [&str; 21] = [
     "arista_eos",
     "aruba_aoscx",
     "dell_os10",
@@ -364,6 +365,7 @@ const EXAMPLE_PLATFORMS: [&str; 20] = [
     "ios_xr",
     "junos",
     "junos_netconf",
+    "netscaler",
     "nxos",
     "pan_os",
     "routeros_rest",

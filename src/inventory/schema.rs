@@ -105,6 +105,11 @@ fn settings() -> Json {
         "type": "object",
     });
     properties.insert("options".to_owned(), options);
+    let parameters = json!({
+        "description": "Parameters of the platform, such as `vsys`.",
+        "type": "object", "additionalProperties": {"type": "string"},
+    });
+    properties.insert("parameters".to_owned(), parameters);
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 

@@ -1,7 +1,7 @@
 //! The settings of one table of the inventory, and the merge of tables.
 //!
 //! The list in `settings!` below has all keys, each with its type and parser. A device's settings are its own table over its platform's over the defaults,
-//! key by key; `labels` and `options` are merged entry by entry.
+//! key by key; `labels`, `options` and `parameters` are merged entry by entry.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -42,17 +42,19 @@ macro_rules! settings {
             pub(crate) labels: BTreeMap<String, TableSetting<String>>,
             /// Options of the platform's driver, by dotted name: `network_trunk.manage_vlan_lists`.
             pub(crate) options: BTreeMap<String, TableSetting<Value>>,
+            /// Parameters of the platform: `vsys`.
+            pub(crate) parameters: BTreeMap<String, TableSetting<String>>,
         }
 
         impl TableSettings {
-            /// All keys except the tables of labels and options.
+            /// All keys except the tables of labels, options and parameters.
             pub(super) const KEYS: &[&str] = &[$(stringify!($name)),+];
 
             /// Words that people try, each with the key.
             pub(super) const SYNONYMS: &[(&str, &str)] =
                 &[$($(($synonym, stringify!($name)),)*)+ ("tags", "labels"), ("group", "labels"), ("groups", "labels")];
 
-            /// Name, description and JSON Schema of each key except the tables of labels and options.
+            /// Name, description and JSON Schema of each key except the tables of labels, options and parameters.
             pub(super) fn schemas() -> Vec<(&'static str, &'static str, Json)> {
                 vec![$((
                     stringify!($name),
@@ -70,8 +72,9 @@ macro_rules! settings {
                         let value = read(&item, file, of)?;
                         Some(TableSetting { value, origin: setting(&item) })
                     }),)+
-                    labels: labels(table, of),
+                    labels: texts(table, of, "labels"),
                     options: options(table, of),
+                    parameters: texts(table, of, "parameters"),
                 }
             }
 
@@ -86,6 +89,9 @@ macro_rules! settings {
                 }
                 for (name, option) in &below.options {
                     self.options.entry(name.clone()).or_insert_with(|| option.clone());
+                }
+                for (name, parameter) in &below.parameters {
+                    self.parameters.entry(name.clone()).or_insert_with(|| parameter.clone());
                 }
                 self
             }
@@ -107,6 +113,10 @@ macro_rules! settings {
                 for (name, option) in &self.options {
                     let value = option.value.inspect();
                     list.push((format!("options.{name}"), value, option.origin.clone()));
+                }
+                for (name, parameter) in &self.parameters {
+                    let value = parameter.value.clone();
+                    list.push((format!("parameters.{name}"), value, parameter.origin.clone()));
                 }
                 list
             }
@@ -434,14 +444,15 @@ fn certname(item: &Item<'_>) -> Option<Certname> {
     }
 }
 
-fn labels(
+fn texts(
     table: &document::Table<'_>,
     of: &InventoryTable,
+    key: &str,
 ) -> BTreeMap<String, TableSetting<String>> {
-    let Some(labels) = table.table("labels") else {
+    let Some(texts) = table.table(key) else {
         return BTreeMap::new();
     };
-    labels
+    texts
         .entries()
         .into_iter()
         .filter_map(|(name, _, item)| {

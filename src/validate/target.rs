@@ -95,9 +95,9 @@ impl CatalogTarget {
         }
         CatalogTarget::Device {
             certname: Some(device.certname.clone()),
-            driver: registry
-                .platform(&device.platform)
-                .map(|platform| Driver::new(platform, &facts)),
+            driver: device
+                .platform_of(registry)
+                .map(|platform| Driver::new(&platform, &facts)),
             running: None,
             max_shutdown: device.max_shutdown(),
         }

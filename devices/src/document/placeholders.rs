@@ -3,6 +3,8 @@
 //! A loader marks each text whose placeholders it fills ([`Item::template`](super::Item::template)).
 //! Any other text with `{word}` would be sent or compared as it is.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -22,7 +24,17 @@ const FREE_KEYS: [&str; 8] = [
     "unsupported",
 ];
 
+/// The beginning of the placeholder for a value of a device: `{device.x}`.
+pub(crate) const DEVICE_PLACEHOLDER: &str = "{device.";
+
 impl Document<'_> {
+    /// Fills the values of a device into all texts.
+    pub(crate) fn fill(&mut self, values: &BTreeMap<String, String>) {
+        if self.findings.source.text.contains(DEVICE_PLACEHOLDER) {
+            fill_table(self.root.get_mut(), values, self.findings);
+        }
+    }
+
     /// Reports the placeholders that no loader fills.
     pub(crate) fn report_unfilled(&self) {
         self.report_in_table(self.root.get_ref(), "");
@@ -74,6 +86,63 @@ impl Document<'_> {
     }
 }
 
+fn fill_table(
+    table: &mut DeTable<'_>,
+    values: &BTreeMap<String, String>,
+    findings: &super::Findings,
+) {
+    for (key, value) in table.iter_mut() {
+        if !FREE_KEYS.contains(&key.get_ref().as_ref()) {
+            fill_value(value, values, findings);
+        }
+    }
+}
+
+fn fill_value(
+    value: &mut Spanned<DeValue<'_>>,
+    values: &BTreeMap<String, String>,
+    findings: &super::Findings,
+) {
+    let span = value.span();
+    match value.get_mut() {
+        DeValue::String(text) if text.contains(DEVICE_PLACEHOLDER) => {
+            let unknown = |name: &str| {
+                let message = format!("the platform has no parameter `{name}`");
+                let help = format!("declare [parameter.{name}] in platform.toml");
+                findings.error_with_help("unknown-parameter", span.clone(), message, help);
+            };
+            *text = Cow::Owned(filled(text, values, &unknown));
+        }
+        DeValue::Array(items) => {
+            for item in items.iter_mut() {
+                fill_value(item, values, findings);
+            }
+        }
+        DeValue::Table(table) => fill_table(table, values, findings),
+        _ => {}
+    }
+}
+
+/// A text with the values of a device.
+fn filled(text: &str, values: &BTreeMap<String, String>, unknown: &dyn Fn(&str)) -> String {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(DEVICE_PLACEHOLDER) {
+        filled.push_str(before);
+        let Some((name, after)) = after.split_once('}') else {
+            filled.push_str(DEVICE_PLACEHOLDER);
+            rest = after;
+            continue;
+        };
+        match values.get(name) {
+            Some(value) => filled.push_str(value),
+            None => unknown(name),
+        }
+        rest = after;
+    }
+    filled + rest
+}
+
 /// The placeholders in a text: an attribute or another word in braces, perhaps with filters. Neither
 /// braces of JSON nor variables of a shell are placeholders.
 pub(super) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
@@ -109,6 +178,23 @@ mod tests {
         ] {
             assert_eq!(placeholders(text).next(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn document_has_the_values_of_a_device() {
+        let text =
+            "doc = \"{device.a}\"\npath = [\"/{device.a}/{name}?v={device.b}\", \"{device.c}\"]\n";
+        let findings = Findings::new(&Source::new("t.toml", text));
+        let mut document = Document::parse(&findings);
+        let values = [("a", "1"), ("b", "2")].map(|(name, value)| (name.into(), value.into()));
+        document.fill(&values.into());
+        assert_eq!(
+            document.root().strings("path"),
+            Some(vec!["/1/{name}?v=2".to_owned(), String::new()])
+        );
+        let found = findings.into_list();
+        assert_eq!(found[0].message, "the platform has no parameter `c`");
+        assert_eq!(found.len(), 1);
     }
 
     #[test]

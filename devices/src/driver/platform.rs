@@ -18,6 +18,7 @@ use super::document_rule::DocumentRule;
 use super::facts::{FactRule, Facts};
 use super::inactive::InactiveRule;
 use super::negation::Negation;
+use super::parameter::{Parameter, ParameterValues};
 use super::quoting::Quoting;
 use super::read_rule::{ParseRule, ReadRule};
 use super::self_test::platform_test::PlatformTest;
@@ -93,6 +94,10 @@ pub struct Platform {
     pub(crate) backup: BackupRules,
     /// Tests of prompts, messages and facts.
     pub(crate) tests: DefinitionTests<PlatformTest>,
+    /// The parameters of its devices.
+    pub parameters: Vec<Parameter>,
+    /// The values of the parameters in these definitions.
+    pub(super) parameter_values: ParameterValues,
     /// The resource types of the platform, with their variants.
     pub(super) types: IndexMap<TypeName, PlatformType>,
     /// The platforms that have a type, for types that this platform lacks.
@@ -101,7 +106,12 @@ pub struct Platform {
 
 impl Platform {
     /// Reads `platform.toml`, without the types.
-    pub(super) fn load<'a>(root: &Table<'a>, tests: TestSource<'a>, shipped: bool) -> Option<Self> {
+    pub(super) fn load<'a>(
+        root: &Table<'a>,
+        tests: TestSource<'a>,
+        shipped: bool,
+        given: &ParameterValues,
+    ) -> Option<Self> {
         check_schema(root)?;
         let name = root.required_string("platform");
         let is_derived = root.string("extends").is_some_and(|base| base != "shipped");
@@ -203,6 +213,7 @@ impl Platform {
         let backup = backup
             .map(|table| BackupRules::load(&table))
             .unwrap_or_default();
+        let parameters = Parameter::load_all(root);
         let tests = tests.load(root, move |item| PlatformTest::load(item, shipped));
         root.finish();
         for fact in facts.iter().chain(&identity) {
@@ -268,6 +279,8 @@ impl Platform {
             standby,
             backup,
             tests,
+            parameter_values: Parameter::values(&parameters, given),
+            parameters,
             types: IndexMap::default(),
             platforms_by_type: BTreeMap::new(),
         })

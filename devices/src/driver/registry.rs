@@ -9,8 +9,9 @@ mod key_reference;
 mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
+use super::parameter::{Parameter, ParameterValues};
 use super::platform::Platform;
 use super::platform::platform_type::PlatformType;
 use super::self_test::Coverage;
@@ -32,9 +33,16 @@ pub struct Registry {
     platforms: BTreeMap<PlatformName, LazyDefinition<Platform>>,
     /// Types that hosts apply, without attributes.
     host_types: BTreeMap<TypeName, Arc<TypeModel>>,
+    /// The files: the shipped ones and the user's.
+    files: Arc<DefinitionFiles>,
+    /// The platforms with values of their devices, loaded on first use.
+    with_values: Mutex<BTreeMap<(PlatformName, ParameterValues), Arc<Platform>>>,
     /// What the user's files change. `None`: there are none.
     changed: Option<ChangedDefinitions>,
 }
+
+/// The files of a registry: shipped and own.
+type DefinitionFiles = (Vec<DefinitionFile>, Vec<DefinitionFile>);
 
 /// The definitions that the user's files can change.
 #[derive(Debug)]
@@ -129,8 +137,7 @@ impl Registry {
         Self {
             platforms: platforms.collect(),
             models,
-            host_types: BTreeMap::new(),
-            changed: None,
+            ..Self::default()
         }
     }
 
@@ -154,14 +161,19 @@ impl Registry {
         shipped: &[DefinitionFile],
         own: &[DefinitionFile],
     ) -> Result<Self, Vec<Diagnostic>> {
-        let registry = Self::from_selected(&select_files(shipped, own))?;
+        let none = ParameterValues::new();
+        let registry = Self::from_selected(&select_files(shipped, own), &none)?;
         Ok(Self {
+            files: Arc::new((shipped.to_vec(), own.to_vec())),
             changed: (!own.is_empty()).then(|| ChangedDefinitions::of(own)),
             ..registry
         })
     }
 
-    fn from_selected(files: &BTreeMap<&str, SelectedFile<'_>>) -> Result<Self, Vec<Diagnostic>> {
+    fn from_selected(
+        files: &BTreeMap<&str, SelectedFile<'_>>,
+        values: &ParameterValues,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let mut findings = Vec::new();
         let mut models: BTreeMap<TypeName, SelectedModel> = BTreeMap::new();
         for (path, chosen) in files {
@@ -181,7 +193,7 @@ impl Registry {
         let mut platforms = BTreeMap::new();
         for (path, chosen) in files {
             if let Some(directory) = path.strip_suffix("/platform.toml")
-                && let Some(platform) = load_platform(directory, chosen, &mut findings)
+                && let Some(platform) = load_platform(directory, chosen, values, &mut findings)
             {
                 platforms.insert(PlatformName::from(directory), platform);
             }
@@ -230,9 +242,44 @@ impl Registry {
         Ok(Self {
             models: Arc::new(models.collect()),
             platforms: platforms.collect(),
-            host_types: BTreeMap::new(),
-            changed: None,
+            ..Self::default()
         })
+    }
+
+    /// Whether the user has definitions.
+    pub fn has_own_definitions(&self) -> bool {
+        self.changed.is_some()
+    }
+
+    /// The platform with the values of a device for its parameters. `None`: the platform is unknown, or
+    /// cannot have these values.
+    ///
+    /// # Panics
+    /// If another thread panicked while it loaded one.
+    pub fn platform_with(&self, name: &str, given: &ParameterValues) -> Option<Arc<Platform>> {
+        let platform = self.platform(name)?;
+        if !Parameter::problems(&platform.parameters, given).is_empty() {
+            return None;
+        }
+        let values = Parameter::values(&platform.parameters, given);
+        if values == platform.parameter_values {
+            return Some(Arc::clone(platform));
+        }
+        let key = (platform.name.clone(), values);
+        let mut all = self.with_values.lock().expect("no thread panicked");
+        if let Some(known) = all.get(&key) {
+            return Some(Arc::clone(known));
+        }
+        let mut files = select_files(&self.files.0, &self.files.1);
+        files.retain(|path, _| match parts(path) {
+            Some(("models", kind)) => platform.has_type(kind),
+            Some((directory, _)) => directory == name,
+            None => false,
+        });
+        let loaded = Self::from_selected(&files, &key.1).ok()?;
+        let loaded = Arc::clone(loaded.platform(name)?);
+        all.insert(key, Arc::clone(&loaded));
+        Some(loaded)
     }
 
     /// Adds types that hosts apply. Types with a model keep it.
@@ -406,8 +453,9 @@ fn load_shipped(
     types: Types,
     (models, sensitive): (&Arc<Models>, &BTreeSet<TypeName>),
 ) -> Platform {
-    let mut platform =
-        expect_loaded(|findings| load_platform(directory, &SelectedFile::shipped(file), findings));
+    let chosen = SelectedFile::shipped(file);
+    let none = ParameterValues::new();
+    let mut platform = expect_loaded(|findings| load_platform(directory, &chosen, &none, findings));
     for (kind, file) in types {
         let (directory, models) = (directory.clone(), Arc::clone(models));
         let name = kind.clone();

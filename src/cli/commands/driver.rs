@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::Subcommand;
 use switchtender_devices::definitions::shipped_text;
 use switchtender_devices::diagnostic::{Severity, did_you_mean};
-use switchtender_devices::driver::{Facts, Platform, Registry, TestResult, TypeDriver};
+use switchtender_devices::driver::{Facts, Parameter, Platform, Registry, TestResult, TypeDriver};
 use switchtender_devices::model::AttributeModel;
 use switchtender_devices::names::{PlatformName, TypeName};
 use switchtender_devices::read::ReadRequest;
@@ -209,7 +209,11 @@ fn explain(
         .instance
         .iter()
         .map(|(word, line)| (&**word, &**line));
-    add_aligned(&mut text, meaning.chain(reads).chain(instance));
+    let parameters = found.parameters.iter().map(Parameter::describe);
+    let parameters: Vec<String> = parameters.collect();
+    let parameters = parameters.iter().map(|one| ("parameter", &**one));
+    let rows = meaning.chain(parameters).chain(reads).chain(instance);
+    add_aligned(&mut text, rows);
     let mut is_known = attribute.is_none();
     for of in &explanation.attributes {
         if attribute.is_some_and(|name| name != of.name) {

@@ -517,3 +517,40 @@ fn example_platforms_are_those_of_the_directory() {
         assert_eq!(example_platform(name), expected, "{name}");
     }
 }
+
+#[test]
+fn parameters_of_a_platform_are_checked_and_merged() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/definitions");
+    let own = switchtender_devices::definitions::from_directory(&directory).unwrap();
+    let registry = Registry::load(&own).unwrap();
+    let options = InventoryOptions {
+        registry: Some(&registry),
+        ..InventoryOptions::default()
+    };
+    let parse = |device: &str| {
+        let text = format!(
+            "[defaults]\nplatform = \"pan_os\"\nuser = \"u\"\npassword = {{ env = \"P\" }}\n\
+             [group.all]\ndevices = [\"fw*\"]\nparameters = {{ vsys = \"vsys2\" }}\n\
+             [device.fw1]\naddress = \"192.0.2.1\"\n[device.fw2]\naddress = \"192.0.2.2\"\n{device}"
+        );
+        Inventory::parse("i.toml", &text, Path::new(""), None, &options)
+    };
+    let inventory = parse("parameters = { vsys = \"vsys3\" }\n").unwrap();
+    let vsys = |name: &str| inventory.devices[name].parameters()["vsys"].clone();
+    assert_eq!((vsys("fw1"), vsys("fw2")), ("vsys2".into(), "vsys3".into()));
+    let platform = inventory.devices["fw2"].platform_of(&registry).unwrap();
+    assert!(format!("{:?}", platform.type_driver("panos_address")).contains("vsys=vsys3"));
+    for (device, expected) in [
+        (
+            "parameters = { vsys = \"x\" }\n",
+            "the parameter `vsys` of `pan_os` is `x`, which does not match `^vsys\\d+$`",
+        ),
+        (
+            "parameters = { vdom = \"x\" }\n",
+            "the parameter `vdom` of `pan_os` is no parameter",
+        ),
+    ] {
+        let findings = parse(device).unwrap_err();
+        assert_eq!(findings[0].message, expected);
+    }
+}

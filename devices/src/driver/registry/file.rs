@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::definitions::DefinitionFile;
 use crate::diagnostic::{Diagnostic, Source, suggest};
-use crate::document::{Document, Findings, Table, ValueShape};
+use crate::document::{DEVICE_PLACEHOLDER, Document, Findings, Table, ValueShape};
+use crate::driver::parameter::{Parameter, ParameterValues};
 use crate::driver::platform::Platform;
 use crate::driver::self_test::test_source::TestSource;
 use crate::driver::type_driver::TypeDriver;
@@ -92,17 +93,23 @@ pub(super) fn load_model(
     chosen: &SelectedFile<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<TypeModel> {
-    with_root(chosen, findings, |root, _, _| load::read_model(&root()))
+    let none = ParameterValues::new();
+    let values = ParameterSource::Platform(&none);
+    with_root((chosen, values), findings, |root, _, _| {
+        load::read_model(&root())
+    })
 }
 
 /// Loads a platform without its types.
 pub(super) fn load_platform(
     directory: &str,
     chosen: &SelectedFile<'_>,
+    given: &ParameterValues,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Platform> {
-    let platform = with_root(chosen, findings, |root, extended, _| {
-        Platform::load(&root(), chosen.tests(extended()), chosen.shipped)
+    let values = ParameterSource::Declared(given);
+    let platform = with_root((chosen, values), findings, |root, extended, _| {
+        Platform::load(&root(), chosen.tests(extended()), chosen.shipped, given)
     })?;
     if platform.name != directory {
         findings.push(misnamed(&chosen.file.source, "platform", &platform.name));
@@ -156,7 +163,8 @@ pub(super) fn load_type(
     findings: &mut Vec<Diagnostic>,
 ) -> Option<TypeDriver> {
     let model = &selected.model;
-    let mut definition = with_root(chosen, findings, |root, extended, source| {
+    let values = ParameterSource::Platform(&platform.parameter_values);
+    let mut definition = with_root((chosen, values), findings, |root, extended, source| {
         let lacking = if chosen.shipped {
             selected.added.as_slice()
         } else {
@@ -246,10 +254,19 @@ pub(super) fn declared_text(file: &DefinitionFile, key: &str) -> Option<String> 
     document.root().string(key)
 }
 
+/// Where the values of a device come from.
+enum ParameterSource<'a> {
+    /// The platform that the file belongs to.
+    Platform(&'a ParameterValues),
+    /// The declarations in the file, and the values of the device.
+    Declared(&'a ParameterValues),
+}
+
 /// Loads a file, merged over those that it extends, and collects the problems of all. `read` gets
-/// functions for the root of the merged file and for that of the extended file.
+/// functions for the root of the merged file and for that of the extended file. `values` are those of
+/// a device.
 fn with_root<T>(
-    chosen: &SelectedFile<'_>,
+    (chosen, values): (&SelectedFile<'_>, ParameterSource<'_>),
     all: &mut Vec<Diagnostic>,
     read: impl for<'a> FnOnce(
         &dyn Fn() -> Table<'a>,
@@ -260,10 +277,32 @@ fn with_root<T>(
     let with_shape =
         |file: &DefinitionFile| Findings::with_shape(&file.source, chosen.shape.clone());
     let findings = with_shape(chosen.file);
-    let document = match chosen.deferred_tests() {
+    let mut document = match chosen.deferred_tests() {
         Some(end) => Document::parse_until(&findings, end),
         None => Document::parse(&findings),
     };
+    let bases = chosen.bases.iter();
+    let base_findings: Vec<Findings> = bases.map(|file| with_shape(file)).collect();
+    let mut base_documents: Vec<Document<'_>> = base_findings.iter().map(Document::parse).collect();
+    let is_used = |file: &DefinitionFile| file.source.text.contains(DEVICE_PLACEHOLDER);
+    let values = match values {
+        _ if !chosen.files().any(is_used) => ParameterValues::new(),
+        ParameterSource::Platform(values) => values.clone(),
+        ParameterSource::Declared(given) => {
+            // The declarations are read again with the file, which reports what is wrong.
+            let silent = chosen.files().map(|file| Findings::new(&file.source));
+            let silent: Vec<Findings> = silent.collect();
+            let documents: Vec<Document<'_>> = silent.iter().map(Document::parse).collect();
+            let tables = documents.iter().rev().map(Document::root);
+            let root = tables.reduce(|base, table| table.over(base));
+            let declared = root.map(|root| Parameter::load_all(&root));
+            Parameter::values(&declared.unwrap_or_default(), given)
+        }
+    };
+    document.fill(&values);
+    base_documents
+        .iter_mut()
+        .for_each(|base| base.fill(&values));
     let extends = document.root().get("extends");
     if let Some(item) = &extends
         && let Some(name) = item.string()
@@ -278,9 +317,6 @@ fn with_root<T>(
         item.findings
             .error_with_help("extends", item.span.clone(), message, help);
     }
-    let bases = chosen.bases.iter();
-    let base_findings: Vec<Findings> = bases.map(|file| with_shape(file)).collect();
-    let base_documents: Vec<Document<'_>> = base_findings.iter().map(Document::parse).collect();
     let extended = || {
         let tables = base_documents.iter().rev().map(Document::root);
         tables.reduce(|base, table| table.over(base))

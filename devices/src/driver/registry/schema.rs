@@ -10,6 +10,7 @@ use super::file::{declared_text, select_files};
 use crate::definitions::{self, DefinitionFile};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::document::{self, Findings, Item, ValueShape};
+use crate::driver::parameter::ParameterValues;
 
 /// The key of `platform.toml` on which its other keys depend.
 const TRANSPORT: &str = "transport";
@@ -80,7 +81,7 @@ impl Registry {
             };
             chosen.shape = Some(shape);
         }
-        Self::from_selected(&files)?;
+        Self::from_selected(&files, &ParameterValues::new())?;
         let pointer = |name: &str| format!("#/$defs/{name}");
         let schema = |name: &str, shape: &ValueShape, section: &str| {
             let mut schema = shape.schema(&pointer(name));

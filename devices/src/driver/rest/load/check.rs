@@ -308,7 +308,8 @@ fn default_word_error(
         None => false,
     };
     let is_mapped = field.map.iter().any(|(text, _)| text == word);
-    let is_sent = is_valid && !is_written && !is_mapped && model.role != Role::ReadOnly;
+    let has_meaning = is_written || is_mapped || rule.requests.contains_key(word);
+    let is_sent = is_valid && !has_meaning && model.role != Role::ReadOnly;
     is_sent.then(|| {
         format!(
             "`{name}` would send the word `{word}`: add `absent` and `unset`, or leave it out of `values`"
