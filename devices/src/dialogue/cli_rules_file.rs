@@ -35,9 +35,10 @@ impl CliRules {
                 .and_then(|port| u16::try_from(port).ok())
                 .unwrap_or(22),
             newline: connection.string("newline").unwrap_or_else(|| "\r".into()),
-            window: connection
-                .table("window")
-                .map_or(Window::DEFAULT, |table| window(&table)),
+            window: Window {
+                lines: size(&connection, "window").unwrap_or(Window::DEFAULT.lines),
+                ..Window::DEFAULT
+            },
             limits,
             noise: connection.patterns("noise").into_iter().collect(),
             noise_frame: connection.patterns("noise_frame").into_iter().collect(),
@@ -95,15 +96,6 @@ fn size(table: &Table<'_>, key: &str) -> Option<usize> {
         item.error("bad-number", format!("`{key}` must be 1 or more"));
     }
     size
-}
-
-fn window(table: &Table<'_>) -> Window {
-    let window = Window {
-        lines: size(table, "lines").unwrap_or(Window::DEFAULT.lines),
-        bytes: size(table, "bytes").unwrap_or(Window::DEFAULT.bytes),
-    };
-    table.finish();
-    window
 }
 
 fn pager(table: &Table<'_>) -> Option<Pager> {

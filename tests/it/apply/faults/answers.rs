@@ -77,7 +77,7 @@ async fn fault_refused_line_fails_later_attributes_if_their_lines_were_not_sent(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("devices/definitions/cisco_ios/platform.toml");
     let one_line = std::fs::read_to_string(shipped)
         .unwrap()
-        .replace("[connection]\n", "[connection]\nwindow = { lines = 1 }\n");
+        .replace("[connection]\n", "[connection]\nwindow = 1\n");
     std::fs::write(platform, one_line).unwrap();
     let arguments = ["apply", "--output", "json", "--detailed-exitcodes"];
     let ran = lab
