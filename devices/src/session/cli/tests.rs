@@ -1,5 +1,6 @@
 //! The command line session against scripted peers in memory.
 
+mod body;
 mod candidate;
 mod committing;
 mod limits;
