@@ -419,3 +419,82 @@ async fn undo_restores_any_command_line() {
         }
     }
 }
+
+/// Texts of blocks, lines that come first, blocks in parts and inactive lines, on their devices.
+#[tokio::test(flavor = "multi_thread")]
+async fn structural_mock_has_texts_needed_lines_and_inactive_lines() {
+    let lab = Lab::with_devices(&[("xr1", "ios_xr"), ("nx1", "nxos"), ("jun1", "junos")]);
+    let configs = lab.path("running");
+    std::fs::create_dir(&configs).unwrap();
+    for (name, config) in [
+        (
+            "xr1",
+            "!! IOS XR\nroute-policy PASS\n  pass\nend-policy\n!\nend\n",
+        ),
+        (
+            "nx1",
+            "version 9.3\nfeature lacp\nvlan 1,10,20\nvlan 10\n  name users\nvlan 20\n  shutdown\n",
+        ),
+        (
+            "jun1",
+            "set version 21.1\nset protocols bgp group S neighbor 192.0.2.1 peer-as 65001\n\
+             deactivate protocols bgp group S neighbor 192.0.2.1\n",
+        ),
+    ] {
+        std::fs::write(configs.join(format!("{name}.cfg")), config).unwrap();
+    }
+    let policy = |text: &str| json!({"ensure": "present", "text": text});
+    let text = "if destination in P then\n  pass\nendif\nif destination in Q then\n  pass\nendif";
+    lab.write_resources(
+        "xr1",
+        &[
+            resource("Xr_route_policy", "PASS", policy(text)),
+            resource(
+                "Xr_prefix_set",
+                "P",
+                policy("192.0.2.0/24,\n198.51.100.0/24"),
+            ),
+        ],
+    );
+    let vlan = json!({"vlan_name": "users", "shutdown": false});
+    lab.write_resources(
+        "nx1",
+        &[
+            resource("Cisco_vpc_domain", "10", json!({"peer_switch": true})),
+            resource("Cisco_vlan", "10", vlan),
+            resource("Cisco_vlan", "20", json!({"shutdown": false})),
+        ],
+    );
+    let neighbor = json!({"ensure": "present", "peer_as": 65002});
+    lab.write_resources(
+        "jun1",
+        &[resource("Junos_bgp_neighbor", "S 192.0.2.1", neighbor)],
+    );
+    let (definitions, configs) = (definitions(), configs.display().to_string());
+    let common = [
+        "--mock",
+        "--mock-config",
+        &configs,
+        "--definitions",
+        &definitions,
+    ];
+    let ran = lab.run(&[&["apply"][..], &common].concat()).await;
+    ran.assert_code(0);
+    let difference = |device: &str| lab.report(device)["configuration_difference"].to_string();
+    for (device, lines) in [
+        ("xr1", vec!["destination in Q then", "+prefix-set P"]),
+        ("nx1", vec!["+feature vpc", "+vpc domain 10", "- shutdown"]),
+        (
+            "jun1",
+            vec![
+                "peer-as 65002",
+                "-deactivate protocols bgp group S neighbor 192.0.2.1",
+            ],
+        ),
+    ] {
+        let difference = difference(device);
+        for line in lines {
+            assert!(difference.contains(line), "{device}: {difference}");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 //! The lines of a type are those at the places where it reads: the top level, its blocks, the inner
 //! blocks of these, and the blocks of its members.
 
+mod instances;
 mod read_lines;
 mod second_lines;
 mod shape;

@@ -41,7 +41,7 @@ impl CliType {
         };
         let located = BlockPath::locate(&parents, &tree.nodes, self).into_iter();
         let mut blocks: Vec<FoundInstance> = located.map(|block| self.in_block(block)).collect();
-        blocks.retain(|block| self.is_around(block, &parents, &values));
+        blocks.retain(|block| self.has_names_of(block, &parents, &values));
         let known = |block: &FoundInstance| {
             let values = unknown.iter();
             let values = values.map(|name| block.attributes.get(name).cloned());
@@ -81,7 +81,12 @@ impl CliType {
     }
 
     /// Whether a block has the names of an instance, as far as its headers have names.
-    fn is_around(&self, block: &FoundInstance, parents: &[BlockPath], values: &Attributes) -> bool {
+    fn has_names_of(
+        &self,
+        block: &FoundInstance,
+        parents: &[BlockPath],
+        values: &Attributes,
+    ) -> bool {
         let has_name = |name: &str| parents[block.spelling].has_attribute(name);
         let mut names = self.model.namevars().filter(|name| has_name(name));
         names.all(|name| {

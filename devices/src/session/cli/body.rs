@@ -77,7 +77,7 @@ impl CliSession {
         let answered = batch.answered.pop().expect("a line has an answer");
         let found = Classification::new(&rules, &answered.command, &answered.answer);
         messages.extend(self.mask_lines(found.messages));
-        let around = match operation.mode.as_slice() {
+        let outer = match operation.mode.as_slice() {
             [] => rules.config_mode,
             _ => rules.sub_mode.or(rules.config_mode),
         };
@@ -87,7 +87,7 @@ impl CliSession {
             let message = self.render_refusal(refusal);
             return Outcome::Refused { message };
         }
-        if Some(answered.answer.prompt.mode) != around || found.is_unclear {
+        if Some(answered.answer.prompt.mode) != outer || found.is_unclear {
             self.mode = ConfigMode::Unknown;
             let prompt = &answered.answer.prompt.text;
             messages.push(format!("the prompt is {prompt}"));

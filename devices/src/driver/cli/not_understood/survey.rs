@@ -5,8 +5,7 @@ use foldhash::HashMap;
 use super::super::CliType;
 use super::super::block_path::{self, BlockLevel, BlockPath};
 use super::super::find::CellValue;
-use super::super::found::{FoundInstance, OTHER_WORDS};
-use super::super::instances::Instances;
+use super::super::found::OTHER_WORDS;
 use super::super::members::MemberVocabulary;
 use super::super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, InstanceKind};
 use super::super::template::{LineTemplate, Vocabulary};
@@ -14,7 +13,6 @@ use super::second_lines::FirstLine;
 use super::shape::{Candidate, Opening, Shape};
 use crate::driver::implementation::IsReadByOther;
 use crate::not_understood::{Extent, InstanceNames, NotUnderstood};
-use crate::read::State;
 use crate::read::indent::Node;
 use crate::read::row::Row;
 use crate::secret::MASK;
@@ -432,46 +430,6 @@ impl<'a> Survey<'a> {
         let text = row.text(&cell.name);
         let text = if is_secret { MASK } else { &text };
         Some(format!("{}: {text}", cell.name))
-    }
-
-    /// Adds the instances that have the names of others.
-    pub(super) fn equal_names(&mut self, instances: &Instances) {
-        let cli = self.cli;
-        if cli.adds_lines() {
-            return;
-        }
-        let all: Vec<&FoundInstance> = instances.iter().map(|indexed| &indexed.found).collect();
-        for index in cli.with_equal_names(all.iter().copied()) {
-            let found = all[index];
-            let names = cli.names_of(&found.attributes);
-            let blocks = match &found.line {
-                Some(_) => found.block.as_slice(),
-                None => found.block.split_last().map_or(&[][..], |(_, outer)| outer),
-            };
-            let text = cli.text_of(found);
-            self.add_instance_line(blocks.to_vec(), &text, names, Extent::Instance);
-        }
-    }
-
-    /// Adds the parts that the device does not use. A mark that also stands for others hinders the
-    /// activation of one of them.
-    pub(super) fn inactive(&mut self, state: &State) {
-        let cli = self.cli;
-        let active = cli.indexed_instances(state);
-        for (found, attribute, line, is_wide) in cli.inactive_texts(state, &active) {
-            let names = cli.names_of(&found.attributes);
-            let rule = attribute
-                .as_ref()
-                .and_then(|name| cli.attributes.get(name.as_str()));
-            let text = cli.masked(&line, rule.and_then(|rule| rule.lines.first()));
-            let type_name = cli.model.name.clone();
-            let mut text =
-                NotUnderstood::inactive(type_name, attribute, names, (found.block, &text));
-            if is_wide {
-                text.extent = Extent::Line;
-            }
-            self.found.push(text);
-        }
     }
 
     /// Adds the line of an instance that was read with a syntax for any words.

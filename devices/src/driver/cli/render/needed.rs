@@ -2,7 +2,6 @@
 
 use crate::change::ChangeKind;
 use crate::driver::cli::CliType;
-use crate::driver::cli::instances::nodes_of;
 use crate::driver::cli::rules::CONFIG;
 use crate::operation::{Action, ConfigLine, Operation};
 use crate::read::State;
@@ -20,7 +19,7 @@ impl CliType {
             return;
         };
         let attributes = first.attributes.clone();
-        let nodes = nodes_of(state.tree(CONFIG));
+        let nodes = state.tree(CONFIG).map_or(&[][..], |tree| &tree.nodes);
         let is_missing = |line: &&String| {
             let mut nodes = nodes.iter();
             !nodes.any(|node| node.text.eq_ignore_ascii_case(line))
