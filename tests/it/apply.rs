@@ -24,6 +24,7 @@ mod life_cycle;
 mod limits;
 mod load_balancer_types;
 mod mock;
+mod netconf_inactive;
 mod netconf_lock;
 mod not_understood;
 mod own_path;

@@ -40,7 +40,7 @@ impl InactiveRule {
     }
 
     /// The same for the names in the path of a row.
-    pub(super) fn marked_around(
+    pub(super) fn marked_elements(
         &self,
         (rows, answer): (&NestedRows, &Json),
         row: &NestedRow<'_>,

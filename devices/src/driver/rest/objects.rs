@@ -112,7 +112,7 @@ fn marked(
     row: &NestedRow<'_>,
 ) -> Vec<usize> {
     let inactive = definition.inactive.as_ref();
-    inactive.map_or_else(Vec::new, |rule| rule.marked_around(list, row))
+    inactive.map_or_else(Vec::new, |rule| rule.marked_elements(list, row))
 }
 
 /// The same for a singleton.

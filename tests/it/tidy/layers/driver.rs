@@ -98,12 +98,13 @@ pub(super) const REST: Layers = Layers {
         &["codec", "element_path", "template"],
         &["toml"],
         &["definition"],
-        &["canonical", "field", "read_requests"],
+        &["canonical", "field", "inactive", "read_requests"],
         &["lookups"],
         &["objects"],
         &["rest", "writer"],
+        &["position_in_answer"],
         &[
-            "document", "edit", "effects", "entries", "members", "order", "refresh",
+            "document", "edit", "effects", "entries", "members", "order", "parent", "refresh",
         ],
         &["load", "read", "write"],
         &[
