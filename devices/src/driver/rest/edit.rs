@@ -111,13 +111,18 @@ impl EditedObject<'_> {
         let (Some(inactive), Some(found)) = (&self.definition.inactive, &self.found) else {
             return;
         };
+        // The removal of an object activates nothing.
+        if self
+            .definition
+            .removes_object(request.method, &request.path)
+        {
+            return;
+        }
         let names: Vec<String> = steps(&request.path)
             .into_iter()
             .map(|(name, _)| name)
             .collect();
-        // The element of the request itself is deleted, not activated.
-        let is_deleted = |count: usize| request.method == Method::Delete && count == names.len();
-        for count in found.marked.iter().filter(|count| !is_deleted(**count)) {
+        for count in &found.marked {
             let element = names[..(*count).min(names.len())]
                 .iter()
                 .try_fold(&mut *elements, |at, name| at.get_mut(name));

@@ -9,6 +9,7 @@ use super::definition::{RestAttributeRule, RestDefinition, RestLocation};
 use super::element_path::steps;
 use crate::driver::inactive::InactiveRule;
 use crate::driver::json_body::Body;
+use crate::operation::Method;
 use crate::read::field_path::FieldPath;
 use crate::read::nested_rows::{NestedRow, NestedRows};
 use crate::value::Name;
@@ -159,6 +160,12 @@ impl RestAttributeRule {
 }
 
 impl RestDefinition {
+    /// Whether an edit deletes the element of an object, and not one in it.
+    pub(super) fn removes_object(&self, method: Method, path: &str) -> bool {
+        let depth = steps(&self.instance.object.to_string()).len();
+        method == Method::Delete && steps(path).len() == depth
+    }
+
     /// The attributes that an object has and does not use.
     pub(super) fn inactive_attributes(&self, object: &Json) -> Vec<Name> {
         let Some(inactive) = &self.inactive else {

@@ -110,7 +110,7 @@ impl Predictor<'_> {
                 return;
             }
             if let Some(inactive) = self.definition.inactive.as_ref()
-                && method != Method::Delete
+                && !self.definition.removes_object(method, path)
             {
                 inactive.clear_path(answer, path);
             }

@@ -127,17 +127,16 @@ fn instance(
         attributes.remove(name);
     }
     if found.is_inactive() {
-        match &definition.instance.singleton {
-            None => inactive.insert(0, "ensure".into()),
-            // It has no `ensure`: none of its values is used.
-            Some(_) => {
-                let names = definition.attributes.keys();
-                let names = names.filter(|name| attributes.contains_key(name));
-                inactive.extend(names.cloned().collect::<Vec<_>>());
-                inactive.iter().for_each(|name| {
-                    attributes.remove(name);
-                });
-            }
+        if model.is_ensurable() {
+            inactive.insert(0, "ensure".into());
+        } else {
+            // None of its values is used.
+            let names = definition.attributes.keys();
+            let names = names.filter(|name| attributes.contains_key(name));
+            inactive.extend(names.cloned().collect::<Vec<_>>());
+            inactive.iter().for_each(|name| {
+                attributes.remove(name);
+            });
         }
     }
     Instance {
