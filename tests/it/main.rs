@@ -20,6 +20,7 @@ mod dependencies;
 mod desired_state;
 mod device_command;
 mod device_failures;
+mod driver_import;
 mod driver_new;
 mod empty_success;
 mod example_definitions;

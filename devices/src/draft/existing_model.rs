@@ -22,14 +22,18 @@ impl TypeOutline {
         }
         let mut used: Vec<String> = vec!["ensure".to_owned()];
         for (drafted, name) in self.namevars.iter_mut().zip(names) {
-            self.location.1 = renamed(&self.location.1, drafted, name);
+            for template in &mut self.location.1 {
+                *template = renamed(template, drafted, name);
+            }
             *drafted = name.to_owned();
             used.push(name.to_owned());
         }
         for draft in &mut self.inner {
             let found = attribute_of(model, draft, &used);
             let name = found.unwrap_or_else(|| format!("*{}", draft.name));
-            self.location.1 = renamed(&self.location.1, &draft.name, &name);
+            for template in &mut self.location.1 {
+                *template = renamed(template, &draft.name, &name);
+            }
             draft.name.clone_from(&name);
             used.push(name);
         }
@@ -79,6 +83,7 @@ fn attribute_of(model: &TypeModel, draft: &AttributeDraft, used: &[String]) -> O
         let values = match draft.form {
             LineForm::Flag | LineForm::Negative => flag.as_slice(),
             LineForm::Word | LineForm::Rest | LineForm::Quoted => texts.as_slice(),
+            LineForm::Elements(_) => &[],
         };
         let mut values = values.iter();
         values.all(|value| attribute.canonicalize_element(value).is_some())

@@ -19,6 +19,12 @@ pub(super) struct AttributeDraft {
     pub(super) many: bool,
     /// The word for the value without a line, if it is one of the values.
     pub(super) default_word: Option<Name>,
+    /// The value without a line, as TOML, if it is known.
+    pub(super) absent: Option<String>,
+    /// The words behind the value.
+    pub(super) end: String,
+    /// The inner block with the lines.
+    pub(super) sub: String,
 }
 
 /// How lines have the value of an attribute.
@@ -34,6 +40,23 @@ pub(super) enum LineForm {
     Rest,
     /// One word, which may stand between quotation marks.
     Quoted,
+    /// Elements of a list, which are in the words of the line.
+    Elements(usize),
+}
+
+impl Default for AttributeDraft {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            form: LineForm::Word,
+            values: Vec::new(),
+            many: false,
+            default_word: None,
+            absent: None,
+            end: String::new(),
+            sub: String::new(),
+        }
+    }
 }
 
 impl AttributeDraft {
@@ -159,8 +182,8 @@ fn attribute(words: &[&str], negate: &str) -> Option<(String, AttributeDraft)> {
             [] => Vec::new(),
             value => vec![value.join(" ")],
         },
-        many: false,
-        default_word: Some(DEFAULT_WORD.into()),
+        default_word: value.first().map(|_| DEFAULT_WORD.into()),
+        ..AttributeDraft::default()
     };
     Some((literal.join(" "), draft))
 }
@@ -179,8 +202,7 @@ pub(super) fn options(lines: &[Vec<&str>]) -> (String, Vec<AttributeDraft>) {
         name: "value".to_owned(),
         form: LineForm::Word,
         values: firsts.map(|line| line[0].to_owned()).collect(),
-        many: false,
-        default_word: None,
+        ..AttributeDraft::default()
     });
     for line in lines {
         let mut words = line
@@ -198,12 +220,11 @@ pub(super) fn options(lines: &[Vec<&str>]) -> (String, Vec<AttributeDraft>) {
                 .or_insert_with(|| AttributeDraft {
                     name: attribute_name(&[word]),
                     form: LineForm::Flag,
-                    values: Vec::new(),
-                    many: false,
-                    default_word: Some(DEFAULT_WORD.into()),
+                    ..AttributeDraft::default()
                 });
             if let Some(value) = value {
                 draft.form = LineForm::Word;
+                draft.default_word = Some(DEFAULT_WORD.into());
                 draft.values.push(value.to_owned());
             }
         }

@@ -115,6 +115,7 @@ pub fn draft_platform(name: &str, text: &str) -> Result<Draft, DraftError> {
     modes(&mut out, &session, is_set, &mut guesses);
     closing(&mut out, text, &session, &mut guesses);
     Ok(Draft {
+        left_out: Vec::new(),
         files: vec![DefinitionFile::new(format!("{name}/platform.toml"), out)],
         guesses,
     })

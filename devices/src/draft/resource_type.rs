@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::lines::{
-    AttributeDraft, DEFAULT_WORD, LineForm, attributes, ends_block, header, is_value, options,
-};
+use super::definition_text::{implementation, model};
+use super::lines::{AttributeDraft, attributes, ends_block, header, is_value, options};
 use super::toml_text::{block, quoted};
 use super::{Draft, DraftError};
 use crate::definitions::DefinitionFile;
@@ -15,16 +14,18 @@ use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::read::indent::{Node, Tree};
 use crate::read::{CONFIG, Reads};
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// What the sample shows: where instances are, and their attributes.
 #[derive(Default)]
 pub(super) struct TypeOutline {
     /// The key of `[instance]` and its template.
-    pub(super) location: (&'static str, String),
+    pub(super) location: (&'static str, Vec<String>),
     pub(super) namevars: Vec<String>,
     /// Attributes with lines of their own, with the literal words of the lines.
     pub(super) lines: Vec<(String, AttributeDraft)>,
+    /// Names in an optional block, and the name without it.
+    pub(super) optional: Vec<(String, Name)>,
     /// Attributes in the line of the instance.
     pub(super) inner: Vec<AttributeDraft>,
     /// Attributes of the model without lines in the sample.
@@ -89,22 +90,13 @@ pub fn draft_type(
         has_model: existing.is_some(),
         text: sample,
     };
-    let files = loop {
-        match lines.tested_files(&outline) {
-            Ok(files) => break files,
-            Err(Contradiction { attribute }) => {
-                let left_out = outline.leave_out(attribute.as_deref());
-                let (words, draft) = left_out.ok_or(DraftError::Contradiction)?;
-                if existing.is_some() {
-                    outline.missing.push(draft.name);
-                }
-                let note = format!("the lines `{words} …`, which contradict others");
-                outline.notes.push(note);
-            }
-        }
-    };
+    let files = lines.drafted(&mut outline)?;
     guesses.extend(outline.notes.iter().map(|note| format!("{path}: {note}")));
-    Ok(Draft { files, guesses })
+    Ok(Draft {
+        files,
+        guesses,
+        ..Draft::default()
+    })
 }
 
 /// The lines without comments and without those that only end a block.
@@ -121,13 +113,13 @@ fn content(tree: &Tree) -> Tree {
 }
 
 /// The lines of a device, and the type that they are a sample of.
-struct SampleLines<'a> {
-    own: &'a [DefinitionFile],
-    platform: &'a Platform,
-    name: &'a str,
+pub(super) struct SampleLines<'a> {
+    pub(super) own: &'a [DefinitionFile],
+    pub(super) platform: &'a Platform,
+    pub(super) name: &'a str,
     /// The type exists, so that no model is drafted.
-    has_model: bool,
-    text: &'a str,
+    pub(super) has_model: bool,
+    pub(super) text: &'a str,
 }
 
 /// A draft has an error or does not pass its tests, because of the lines of an attribute if one is known.
@@ -136,6 +128,30 @@ struct Contradiction {
 }
 
 impl SampleLines<'_> {
+    /// The files of a draft, without the attributes whose lines contradict others.
+    ///
+    /// # Errors
+    /// Without attributes the draft does not pass its tests either.
+    pub(super) fn drafted(
+        &self,
+        outline: &mut TypeOutline,
+    ) -> Result<Vec<DefinitionFile>, DraftError> {
+        loop {
+            match self.tested_files(outline) {
+                Ok(files) => return Ok(files),
+                Err(Contradiction { attribute }) => {
+                    let left_out = outline.leave_out(attribute.as_deref());
+                    let (words, draft) = left_out.ok_or(DraftError::Contradiction)?;
+                    let note = format!("the lines `{words} …`, which contradict others");
+                    if self.has_model {
+                        outline.missing.push(draft.name);
+                    }
+                    outline.notes.push(note);
+                }
+            }
+        }
+    }
+
     /// The files of a draft, which passes its tests: one reads the sample, and one sends nothing.
     fn tested_files(&self, outline: &TypeOutline) -> Result<Vec<DefinitionFile>, Contradiction> {
         let unknown = || Contradiction { attribute: None };
@@ -279,7 +295,7 @@ fn blocks(tree: &Tree, negate: &str) -> Option<TypeOutline> {
     let mut lines = attributes(&bodies, negate);
     unique(&mut lines, &namevars);
     Some(TypeOutline {
-        location: ("block", template),
+        location: ("block", vec![template]),
         namevars,
         lines,
         ..TypeOutline::default()
@@ -321,7 +337,7 @@ fn single_lines(tree: &Tree, negate: &str) -> Option<TypeOutline> {
             .collect();
         let (template, inner) = options(&rests);
         return Some(TypeOutline {
-            location: ("line", format!("{prefix}{template}")),
+            location: ("line", vec![format!("{prefix}{template}")]),
             namevars,
             inner: inner
                 .into_iter()
@@ -341,7 +357,7 @@ fn single_lines(tree: &Tree, negate: &str) -> Option<TypeOutline> {
     let mut lines = attributes(&bodies, negate);
     unique(&mut lines, &namevars);
     Some(TypeOutline {
-        location: ("prefix", prefix),
+        location: ("prefix", vec![prefix]),
         namevars,
         lines,
         ..TypeOutline::default()
@@ -357,122 +373,4 @@ fn unique(lines: &mut [(String, AttributeDraft)], namevars: &[String]) {
         }
         used.push(draft.name.clone());
     }
-}
-
-fn model(name: &str, outline: &TypeOutline) -> String {
-    let mut out = format!(
-        "# A draft. Check names and values with the documentation of the device.\n\
-         schema = 1\ntype   = {}\ndoc    = \"CHECK: what an instance is.\"\n",
-        quoted(name)
-    );
-    out.push_str("ensurable      = true\nensure_default = \"present\"\n");
-    if outline.namevars.len() > 1 {
-        let title: Vec<String> = outline
-            .namevars
-            .iter()
-            .map(|name| format!("{{{name}}}"))
-            .collect();
-        let _ = writeln!(out, "title          = {}", quoted(&title.join(" ")));
-    }
-    let own = outline.lines.iter().map(|(_, draft)| draft);
-    let drafts = || own.clone().chain(&outline.inner);
-    let has_word = |draft: &AttributeDraft| {
-        let has_value = !matches!(draft.form, LineForm::Flag | LineForm::Negative);
-        has_value && draft.default_word.is_some()
-    };
-    if drafts().any(has_word) {
-        let _ = writeln!(out, "default_word   = {}", quoted(DEFAULT_WORD));
-    }
-    for name in &outline.namevars {
-        let _ = write!(
-            out,
-            "\n[attr.{name}]\nrole   = \"namevar\"\ndoc    = \"CHECK\"\nvalues = [{{ name = \"word\", pattern = '\\S+' }}]\n"
-        );
-    }
-    for draft in drafts() {
-        let _ = write!(out, "\n[attr.{}]\n", draft.name);
-        if draft.many {
-            out.push_str("array  = \"set\"\n");
-        }
-        if draft.is_secret() {
-            out.push_str("sensitive = true    # CHECK: a secret; its values are masked\n");
-        }
-        let _ = write!(out, "doc    = \"CHECK\"\nvalues = {}\n", values(draft));
-    }
-    out
-}
-
-/// The values of an attribute: booleans, numbers, or texts.
-fn values(draft: &AttributeDraft) -> String {
-    let is_number = |text: &String| text.parse::<i64>().is_ok();
-    let (kind, note) = match draft.form {
-        LineForm::Flag | LineForm::Negative => return "[true, false]".to_owned(),
-        LineForm::Rest | LineForm::Quoted => ("{ name = \"text\", pattern = '.+' }", ""),
-        LineForm::Word if draft.values.iter().all(is_number) => (
-            "{ name = \"number\", integer = [0, 4294967295] }",
-            "    # CHECK: limits",
-        ),
-        LineForm::Word => ("{ name = \"word\", pattern = '\\S+' }", ""),
-    };
-    let word = draft.default_word.as_deref();
-    let word = word.map(|word| format!("{}, ", quoted(word)));
-    format!("[{}{kind}]{note}", word.unwrap_or_default())
-}
-
-fn implementation(platform: &Platform, name: &str, outline: &TypeOutline) -> String {
-    let (key, template) = &outline.location;
-    let mut out = format!(
-        "# A draft from the lines of the test below.\nschema   = 1\nplatform = {}\ntype     = {}\n",
-        quoted(&platform.name),
-        quoted(name)
-    );
-    if let Some(rank) = platform.ranks.keys().next() {
-        let _ = writeln!(
-            out,
-            "rank     = {}    # CHECK: position among the changes",
-            quoted(rank)
-        );
-    }
-    let _ = write!(
-        out,
-        "\n[instance]\nfrom = \"{CONFIG}\"\n{key} = {}\n",
-        quoted(template)
-    );
-    for (words, draft) in &outline.lines {
-        let _ = write!(out, "\n[attr.{}]\n", draft.name);
-        let line = match draft.form {
-            LineForm::Flag | LineForm::Negative => words.clone(),
-            LineForm::Word => format!("{words} {{{}}}", draft.name),
-            LineForm::Rest => format!("{words} {{{}:rest}}", draft.name),
-            LineForm::Quoted => format!("{words} {{{}:quoted}}", draft.name),
-        };
-        let _ = writeln!(out, "line = {}", quoted(&line));
-        match draft.form {
-            LineForm::Flag => {}
-            LineForm::Negative => out.push_str("absent = true\n"),
-            LineForm::Word | LineForm::Rest | LineForm::Quoted => {
-                if draft.many {
-                    out.push_str("many = true\n");
-                }
-                let _ = match &draft.default_word {
-                    Some(word) => writeln!(
-                        out,
-                        "absent = {}    # CHECK: the value without a line",
-                        quoted(word)
-                    ),
-                    None => writeln!(out, "# absent = CHECK: the value without a line"),
-                };
-            }
-        }
-    }
-    for name in &outline.missing {
-        let _ = write!(
-            out,
-            "\n[attr.{name}]\nunsupported = \"CHECK: the sample has no line for it\"\n"
-        );
-    }
-    for note in &outline.notes {
-        let _ = write!(out, "\n# CHECK: {note}\n");
-    }
-    out
 }

@@ -1,5 +1,6 @@
 //! `switchtender driver`: show, draft, validate, test and explain models and drivers.
 
+mod import;
 mod new;
 
 use std::path::{Path, PathBuf};
@@ -46,6 +47,7 @@ enum DriverCommand {
         model: bool,
     },
     New(new::NewArgs),
+    Import(import::ImportArgs),
     /// Validate models and drivers: keys, values, templates, missing tests
     ///
     /// Example: switchtender driver validate ./definitions
@@ -88,6 +90,7 @@ pub(crate) fn run(args: &DriverArgs, global: &Global) -> Result<Exit, CommandErr
             model,
         } => show(platform, type_name.as_deref(), *model),
         DriverCommand::New(args) => new::run(args, global),
+        DriverCommand::Import(args) => import::run(args, global),
         DriverCommand::Validate { dir } => {
             validate(&definitions::load_own(dir.as_deref())?, global)
         }

@@ -81,8 +81,17 @@ pub(super) fn run(args: &NewArgs, global: &Global) -> Result<Exit, CommandError>
         let text = format!("cannot draft from {}", args.from.display());
         CommandError::new(text).with_source(error)
     })?;
-    match &args.output {
-        Some(directory) => write(directory, &draft)?,
+    deliver(args.output.as_deref(), (&own, &draft), global)
+}
+
+/// Writes or prints a draft, with what its author must decide and the findings of `driver validate`.
+pub(super) fn deliver(
+    output: Option<&Path>,
+    (own, draft): (&[DefinitionFile], &Draft),
+    global: &Global,
+) -> Result<Exit, CommandError> {
+    match output {
+        Some(directory) => write(directory, draft)?,
         None => {
             for file in &draft.files {
                 print_document(&format!("# file: {}\n{}\n", file.path, file.source.text));
@@ -92,7 +101,10 @@ pub(super) fn run(args: &NewArgs, global: &Global) -> Result<Exit, CommandError>
     for guess in &draft.guesses {
         eprint_notice(&format!("check: {guess}"));
     }
-    let findings = findings(&own, &draft);
+    for left_out in &draft.left_out {
+        eprint_notice(&format!("not drafted: {left_out}"));
+    }
+    let findings = findings(own, draft);
     let options = RenderOptions {
         colors: global.is_stdout_colored(),
     };
