@@ -99,14 +99,23 @@ pub fn draft_platform(name: &str, text: &str) -> Result<Draft, DraftError> {
         quoted(name)
     );
     if let Some((words, value)) = host_name(&config) {
-        let found = format!(r"(?m)^{}(\S+)", escaped(words));
-        let found = pattern(&found);
+        // Marks around the name do not belong to it.
+        let name = value.trim_matches(['\'', '"', ';']);
+        let (before, after) = value.split_once(name).unwrap_or_default();
+        let (before, after) = (escaped(&format!("{words}{before}")), escaped(after));
+        let name_of_line = if value == name { r"(\S+)" } else { r"(\S+?)" };
+        let found = pattern(&format!(r"(?m)^{before}{name_of_line}{after}\s*$"));
         let _ = write!(
             out,
             "[fact.hostname]\nfrom    = \"config\"\npattern = {found}\n\n"
         );
-        let supplied = block(&format!("{words}{value}"));
-        let value = quoted(value.trim_matches(['\'', '"', ';']));
+        // The lines that every configuration has, too.
+        let line = format!("{words}{value}");
+        let ends = [first_content(&config), last_content(&config)];
+        let [first, last] = ends.map(|end| end.filter(|end| !end.starts_with(words)));
+        let lines = first.into_iter().chain([line.as_str()]).chain(last);
+        let supplied = block(&lines.collect::<Vec<_>>().join("\n"));
+        let value = quoted(name);
         let _ = write!(
             out,
             "[[test]]\nname = \"facts\"\ngiven.config = {supplied}\nfacts = {{ hostname = {value} }}\n\n"
@@ -131,6 +140,24 @@ fn quotation_mark(config: &[&str]) -> Option<&'static str> {
     marks.find(|mark| config.iter().any(|line| is_quoted(line, mark)))
 }
 
+fn is_content(line: &str) -> bool {
+    !line.trim().is_empty() && !line.starts_with(['!', '#', ' '])
+}
+
+/// The first line of a configuration that is no heading.
+fn first_content<'t>(config: &[&'t str]) -> Option<&'t str> {
+    let is_heading = |line: &str| line.starts_with("Building") || line.starts_with("Current");
+    let mut lines = config.iter().copied();
+    lines.find(|line| is_content(line) && !is_heading(line))
+}
+
+/// The last line, if it marks the end of a configuration.
+fn last_content<'t>(config: &[&'t str]) -> Option<&'t str> {
+    let mut lines = config.iter().copied();
+    let last = lines.rfind(|line| is_content(line));
+    last.filter(|line| matches!(*line, "end" | "return"))
+}
+
 fn config_read(
     out: &mut String,
     command: Option<&str>,
@@ -152,13 +179,7 @@ fn config_read(
             ignored.push(found.to_owned());
         }
     }
-    let is_content = |line: &&&str| !line.trim().is_empty() && !line.starts_with(['!', '#', ' ']);
-    let last = config
-        .iter()
-        .rfind(is_content)
-        .filter(|line| matches!(**line, "end" | "return"));
-    let mut lines = config.iter().filter(is_content);
-    let first = lines.find(|line| !line.starts_with("Building") && !line.starts_with("Current"));
+    let (first, last) = (first_content(config), last_content(config));
     if first.is_none() {
         guesses.push("[read.config] `expect`: a line that every configuration has".to_owned());
     }

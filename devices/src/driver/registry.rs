@@ -535,6 +535,8 @@ fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Di
 #[cfg(test)]
 mod file_tests;
 #[cfg(test)]
+mod large_type_tests;
+#[cfg(test)]
 mod mutation_tests;
 #[cfg(test)]
 mod placeholder_tests;
