@@ -124,10 +124,20 @@ impl<'a> Survey<'a> {
     pub(super) fn content(&mut self, nodes: &'a [Node], spelling: usize, context: LineContext<'a>) {
         let cli = self.cli;
         self.first_lines.clear();
-        if let InstanceKind::Line { .. } = &cli.instance.kind {
+        if let InstanceKind::Line { block, .. } = &cli.instance.kind {
             let spellings = cli.instance.kind.spellings_in(spelling);
             let shapes: Vec<Shape<'a>> = spellings.iter().map(Shape::of_instance).collect();
-            return self.lines(nodes, &shapes, &context);
+            // A block of another form may begin like a line of this one.
+            let blocks = block.iter().filter(|_| cli.instance.kind.has_forms());
+            let blocks: Vec<&BlockPath> = blocks.filter(|path| !path.is_top_level()).collect();
+            let is_block = |node: &&Node| {
+                let mut blocks = blocks.iter();
+                blocks.any(|path| block_path::enter(path.levels(), &node.text, cli).is_some())
+            };
+            for node in nodes.iter().filter(|node| !is_block(node)) {
+                self.line(node, &shapes, &context);
+            }
+            return;
         }
         let mut shapes =
             cli.attribute_shapes(&|rule| rule.sub(spelling).is_empty() || rule.may_stand_outside());
