@@ -12,6 +12,7 @@ mod corrective;
 mod differences;
 mod displaced_entries;
 mod drift;
+mod example_platforms;
 mod exported;
 mod faults;
 mod host_and_device;

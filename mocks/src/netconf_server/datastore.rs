@@ -117,9 +117,8 @@ impl ConfigurationRules {
         // What an edit does not activate stays inactive.
         let is_inactive = change.is_inactive || element.is_inactive && !change.is_activated;
         if change.children.is_empty() {
-            let children = std::mem::take(&mut element.children);
             *element = Element {
-                children,
+                children: std::mem::take(&mut element.children),
                 ..change.empty()
             };
         }
@@ -308,6 +307,36 @@ mod tests {
             rules.edit(&[], &mut elements, &changes).expect("valid");
             assert_eq!(Element::write_all(&elements, "urn:x"), expected, "{change}");
         }
+    }
+
+    #[test]
+    fn entries_are_inserted_before_and_behind_others() {
+        let entry = |name: &str| format!("<interface><name>{name}</name></interface>");
+        let (eth0, eth1) = (
+            "<interface><name>eth0</name><type>t</type></interface>",
+            "<interface><name>eth1</name><enabled>false</enabled></interface>",
+        );
+        let eth2 = entry("eth2");
+        for (attributes, expected) in [
+            ("insert=\"first\"", format!("{eth2}{eth0}{eth1}")),
+            ("insert=\"last\"", format!("{eth0}{eth1}{eth2}")),
+            (
+                "insert=\"after\" key=\"[x:name=&apos;eth0&apos;]\"",
+                format!("{eth0}{eth2}{eth1}"),
+            ),
+            (
+                "insert=\"before\" name=\"eth1\"",
+                format!("{eth0}{eth2}{eth1}"),
+            ),
+        ] {
+            let change = format!(
+                "<interfaces><interface {attributes}><name>eth2</name></interface></interfaces>"
+            );
+            let expected = format!("<interfaces>{expected}</interfaces>");
+            assert_eq!(after(&change).ok(), Some(expected), "{attributes}");
+        }
+        let lost = "<interfaces><interface insert=\"after\" name=\"eth9\"><name>eth2</name></interface></interfaces>";
+        assert!(after(lost).is_err(), "its place does not exist");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use quick_xml::NsReader;
-use quick_xml::escape::{escape, resolve_predefined_entity};
+use quick_xml::escape::{escape, resolve_predefined_entity, unescape};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{PrefixDeclaration, ResolveResult};
 
@@ -179,6 +179,9 @@ fn opened(reader: &NsReader<&[u8]>, start: &BytesStart<'_>) -> Result<Element, S
     for attribute in start.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;
         let value = String::from_utf8_lossy(&attribute.value).into_owned();
+        let value = unescape(&value)
+            .map_err(|error| error.to_string())?
+            .into_owned();
         match attribute.key.as_namespace_binding() {
             Some(PrefixDeclaration::Named(prefix)) if value != BASE => {
                 let prefix = String::from_utf8_lossy(prefix).into_owned();
@@ -193,7 +196,7 @@ fn opened(reader: &NsReader<&[u8]>, start: &BytesStart<'_>) -> Result<Element, S
                 b"key" | b"value" => key = value,
                 other => {
                     let name = String::from_utf8_lossy(other);
-                    key = format!("[{name}='{value}']");
+                    key.push_str(&format!("[{name}='{value}']"));
                 }
             },
         }

@@ -34,8 +34,8 @@ pub(crate) fn announce(mocks: &MockFleet, devices: &[&Device]) {
 /// Options to replace devices by mocks.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct MockOptions {
-    /// Replace each device by a mock of its platform. Without one, a command line has a structural
-    /// mock, which keeps lines and blocks as the definition describes them
+    /// Replace each device by a mock of its platform. Without one, the device is a structural mock,
+    /// which keeps lines, objects or elements as the definition describes them
     #[arg(long)]
     mock: bool,
 

@@ -89,7 +89,7 @@ impl RestStructure {
 
     /// Whether a request changes what reads return.
     pub(super) fn is_change(&self, request: &RestRequest) -> bool {
-        self.meaning(request)
+        self.meaning(request, false)
             .is_some_and(|(meaning, _)| match meaning {
                 Meaning::Answer(_) | Meaning::Accepted => false,
                 Meaning::Object(_, effect) => *effect != ObjectEffect::Read,
@@ -97,12 +97,15 @@ impl RestStructure {
             })
     }
 
-    /// What a request means, and its names. Of several meanings the most precise one counts.
-    fn meaning(&self, request: &RestRequest) -> Option<(&Meaning, RequestNames)> {
+    /// What a request means, and its names. Of several meanings the most precise one counts. With a
+    /// request that also creates, a change of an object that does not exist is its creation.
+    fn meaning(&self, request: &RestRequest, creates: bool) -> Option<(&Meaning, RequestNames)> {
         let mut best: Option<(usize, &Meaning, RequestNames)> = None;
         for (shape, meaning) in &self.requests {
+            let is_create = matches!(meaning, Meaning::Object(_, ObjectEffect::Create { .. }));
             let precision = shape.precision();
-            if best.as_ref().is_some_and(|(other, ..)| *other >= precision) {
+            let is_better = best.as_ref().is_none_or(|(other, ..)| precision > *other);
+            if creates && !is_create || !is_better {
                 continue;
             }
             if let Some(names) = shape.names(request, &self.common) {
@@ -119,7 +122,24 @@ impl RestStructure {
         condition: Option<Condition>,
         content: &mut RestContent,
     ) -> Result<Executed, Refusal> {
-        let Some((meaning, names)) = self.meaning(request) else {
+        let given = (request, condition.clone());
+        let executed = self.execute_meaning(self.meaning(request, false), given, content);
+        let creation = self.meaning(request, true);
+        match (&executed, creation) {
+            (Err(refusal), Some(creation)) if refusal.status == NOT_FOUND => {
+                self.execute_meaning(Some(creation), (request, condition), content)
+            }
+            _ => executed,
+        }
+    }
+
+    fn execute_meaning(
+        &self,
+        meaning: Option<(&Meaning, RequestNames)>,
+        (request, condition): (&RestRequest, Option<Condition>),
+        content: &mut RestContent,
+    ) -> Result<Executed, Refusal> {
+        let Some((meaning, names)) = meaning else {
             let message = "the structural mock has no answer to this request";
             return refuse(NOT_FOUND, message);
         };
