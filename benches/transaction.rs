@@ -250,6 +250,7 @@ fn apply(text: String) -> RunRecord {
 
 fn model() -> TypeModel {
     let attribute = |name: &str, role| AttributeModel {
+        default_word: None,
         name: name.into(),
         doc: String::new(),
         role,

@@ -41,6 +41,7 @@ fn line(mode: &[&str], text: &str) -> Operation {
             mode: mode.iter().map(|line| Text::plain(*line)).collect(),
             text: (!text.is_empty()).then(|| Text::plain(text)),
             body: Vec::new(),
+            enters_mode: false,
             may_prompt: false,
             warning: None,
         }),
