@@ -260,11 +260,11 @@ impl<'a> Scan<'a> {
             let command = &line[prompt..];
             let mut own = Vec::new();
             if patterns.is_match(command) {
-                let place = (command, is_indented || prompt > 0);
+                let sent = (command, is_indented || prompt > 0);
                 let known = found.iter().filter(|range| range.start >= prompt);
                 own.extend(known.map(|range| range.start - prompt..range.end - prompt));
                 for position in &positions.lines {
-                    position.secrets(place, blocks, &mut own);
+                    position.secrets(sent, blocks, &mut own);
                 }
             }
             found.extend(

@@ -117,12 +117,12 @@ fn location(context: &[Header]) -> (&'static str, Vec<String>) {
     let outer: Vec<String> = outer.collect();
     let inner = [outer.as_slice(), &[template(last)]].concat().join(" / ");
     // The last block cannot be optional: each place is a syntax.
-    let mut places = Vec::new();
+    let mut templates = Vec::new();
     if last.is_optional && !outer.is_empty() {
-        places.push(outer.join(" / "));
+        templates.push(outer.join(" / "));
     }
-    places.push(inner);
-    ("block", places)
+    templates.push(inner);
+    ("block", templates)
 }
 
 fn attribute(

@@ -230,7 +230,7 @@ fn initial_state(
             let message = format!("the type does not read `{name}`, only {reads}");
             return Err(TestFailure(message));
         }
-        if is_whole_answer(text) {
+        if is_complete_answer(text) {
             check_answer(driver.platform(), name, text)?;
         }
         reads.insert(name.clone(), text.clone());
@@ -239,7 +239,7 @@ fn initial_state(
 }
 
 /// Whether a text of a test is a complete answer. Other texts are parts of a configuration.
-fn is_whole_answer(text: &str) -> bool {
+fn is_complete_answer(text: &str) -> bool {
     let parsed: Result<serde_json::Value, _> = serde_json::from_str(text);
     parsed.is_ok_and(|json| json.is_object() || json.is_array())
 }

@@ -22,12 +22,12 @@ fn large_types_validate_and_pass_their_tests() {
     };
     let mut failures = String::new();
     for finding in registry.check() {
-        let place = finding
+        let file = finding
             .labels
             .first()
             .map(|label| label.source.name.as_str());
         if finding.severity == Severity::Error {
-            failures += &format!("{}: {}\n", place.unwrap_or_default(), finding.message);
+            failures += &format!("{}: {}\n", file.unwrap_or_default(), finding.message);
         }
     }
     let mut count = 0;

@@ -21,7 +21,7 @@ pub(super) fn check_secrets(context: &Context<'_>, cli: &CliType, root: &Table<'
             (_, Some(Fallback::Cell { read, .. })) => is_table(read),
             _ => false,
         };
-        let place = match rule.location {
+        let position = match rule.location {
             _ if is_in_table => "the column of a table",
             CliLocation::Body(_) => "a text of several lines",
             _ => continue,
@@ -29,7 +29,7 @@ pub(super) fn check_secrets(context: &Context<'_>, cli: &CliType, root: &Table<'
         root.findings.error_with_help(
             "secret",
             rule.span.clone(),
-            format!("`{}` is a secret, and {place} is not masked", rule.name),
+            format!("`{}` is a secret, and {position} is not masked", rule.name),
             "read it from lines or fields, or write `write_only = true` with `line`",
         );
     }

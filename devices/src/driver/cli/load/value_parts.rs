@@ -99,11 +99,13 @@ fn parts(
             "use a line of its own, without `with` and `elsewhere`",
         ));
     }
-    let is_whole_list = model.array.is_some() && !rule.many;
+    let is_complete_list = model.array.is_some() && !rule.many;
     let mut fitting = model.values.iter().filter(|spec| has_parts(spec, &parts));
     let message = || format!("no value of `{name}` has the parts in `{}`", line.text);
     match fitting.next() {
-        Some(_) if is_whole_list => Err((message(), "add `many = true`: each element has a line")),
+        Some(_) if is_complete_list => {
+            Err((message(), "add `many = true`: each element has a line"))
+        }
         Some(ValueSpec::Struct { fields, .. }) => {
             let flags = line.flags();
             let is_open = |(field, spec): (&String, &crate::model::StructField)| {
@@ -121,11 +123,15 @@ fn parts(
         }
         Some(_) => Ok(()),
         None if is_list(&parts) && model.values.is_empty() => Ok(()),
-        None if is_list(&parts) && is_whole_list && model.array == Some(ArrayKind::Set) => Err((
-            format!("the elements of `{name}` have no order in `{}`", line.text),
-            "write `array = \"list\"` in the model",
-        )),
-        None if is_list(&parts) && is_whole_list && model.values.iter().any(is_one_word) => Ok(()),
+        None if is_list(&parts) && is_complete_list && model.array == Some(ArrayKind::Set) => {
+            Err((
+                format!("the elements of `{name}` have no order in `{}`", line.text),
+                "write `array = \"list\"` in the model",
+            ))
+        }
+        None if is_list(&parts) && is_complete_list && model.values.iter().any(is_one_word) => {
+            Ok(())
+        }
         None => Err((
             message(),
             "declare a `tuple` with as many elements, or a `struct` with these fields, in the model",
