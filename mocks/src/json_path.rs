@@ -14,7 +14,7 @@ pub(crate) trait Locate {
     /// Removes the value.
     fn remove(&self, document: &mut Value);
     /// A document with this value only.
-    fn around(&self, value: Value) -> Value {
+    fn document_with(&self, value: Value) -> Value {
         let mut document = Value::Null;
         *self.get_or_insert(&mut document) = value;
         document

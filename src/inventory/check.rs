@@ -113,9 +113,9 @@ pub(crate) fn check_parameters(
     let registry = registry.filter(|one| one.has_own_definitions() || !settings.is_empty());
     let found = registry.and_then(|registry| registry.platform(&platform.value));
     let Some(found) = found else { return };
-    let given = settings.iter();
-    let given = given.map(|(name, setting)| (name.clone(), setting.value.clone()));
-    for (name, reason) in Parameter::problems(&found.parameters, &given.collect()) {
+    let supplied = settings.iter();
+    let supplied = supplied.map(|(name, setting)| (name.clone(), setting.value.clone()));
+    for (name, reason) in Parameter::problems(&found.parameters, &supplied.collect()) {
         let message = format!("the parameter `{name}` of `{}` {reason}", platform.value);
         let origin = settings.get(&name).map(|setting| &setting.origin);
         let finding = origin

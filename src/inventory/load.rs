@@ -351,7 +351,7 @@ fn expanded(findings: &Findings, devices: NamedTables) -> NamedTables {
 }
 
 /// The platforms in `examples/definitions`.
-const EXAMPLE_PLATFORMS: [&str; 21] = [
+const EXAMPLE_PLATFORMS: [&str; 22] = [
     "arista_eos",
     "aruba_aoscx",
     "dell_os10",
@@ -367,6 +367,7 @@ const EXAMPLE_PLATFORMS: [&str; 21] = [
     "junos_netconf",
     "netscaler",
     "nxos",
+    "openconfig_netconf",
     "pan_os",
     "routeros_rest",
     "sonic",

@@ -128,7 +128,7 @@ fn driver_import_drafts_types_that_pass_their_tests_and_lists_the_rest() {
 }
 
 #[test]
-fn driver_import_says_why_nothing_was_drafted() {
+fn driver_import_reports_why_nothing_was_drafted() {
     let directory = tempfile::tempdir().unwrap();
     let imported = run(
         directory.path(),

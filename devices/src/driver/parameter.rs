@@ -69,14 +69,14 @@ impl Parameter {
     }
 
     /// What is wrong with the values of a device: the parameter and the reason.
-    pub fn problems(parameters: &[Self], given: &ParameterValues) -> Vec<(String, String)> {
-        let unknown = given.keys().filter(|name| {
+    pub fn problems(parameters: &[Self], supplied: &ParameterValues) -> Vec<(String, String)> {
+        let unknown = supplied.keys().filter(|name| {
             let mut known = parameters.iter();
             known.all(|parameter| parameter.name != **name)
         });
         let unknown = unknown.map(|name| (name.clone(), "is no parameter".to_owned()));
         let wrong = parameters.iter().filter_map(|parameter| {
-            let reason = match given.get(&parameter.name) {
+            let reason = match supplied.get(&parameter.name) {
                 Some(value) => parameter.refusal(value)?,
                 None if parameter.default.is_none() => "has no value".to_owned(),
                 None => return None,
@@ -88,10 +88,10 @@ impl Parameter {
 
     /// The values of a device. Definitions are checked and tested with the defaults, and with its name for
     /// a parameter that has none.
-    pub(super) fn values(parameters: &[Self], given: &ParameterValues) -> ParameterValues {
+    pub(super) fn values(parameters: &[Self], supplied: &ParameterValues) -> ParameterValues {
         let values = parameters.iter().map(|parameter| {
             let name = &parameter.name;
-            let value = given.get(name).or(parameter.default.as_ref());
+            let value = supplied.get(name).or(parameter.default.as_ref());
             (name.clone(), value.unwrap_or(name).clone())
         });
         values.collect()
@@ -131,8 +131,8 @@ answer = "list"
     fn parameters_of_a_device_are_in_its_platform() {
         let file = DefinitionFile::new("box/platform.toml", PLATFORM);
         let registry = Registry::from_files(&[], &[file]).unwrap();
-        let command = |given: &[(&str, &str)]| {
-            let platform = registry.platform_with("box", &values(given))?;
+        let command = |supplied: &[(&str, &str)]| {
+            let platform = registry.platform_with("box", &values(supplied))?;
             Some(platform.reads["list"].request.command.clone())
         };
         let own = [("tenant", "other"), ("zone", "z")];
@@ -149,8 +149,8 @@ answer = "list"
         let file = DefinitionFile::new("box/platform.toml", PLATFORM);
         let registry = Registry::from_files(&[], &[file]).unwrap();
         let parameters = &registry.platform("box").unwrap().parameters;
-        let problems = |given: &[(&str, &str)]| {
-            let found = Parameter::problems(parameters, &values(given)).into_iter();
+        let problems = |supplied: &[(&str, &str)]| {
+            let found = Parameter::problems(parameters, &values(supplied)).into_iter();
             let found: Vec<_> = found
                 .map(|(name, reason)| format!("{name} {reason}"))
                 .collect();

@@ -110,7 +110,7 @@ impl Platform {
         root: &Table<'a>,
         tests: TestSource<'a>,
         shipped: bool,
-        given: &ParameterValues,
+        supplied: &ParameterValues,
     ) -> Option<Self> {
         check_schema(root)?;
         let name = root.required_string("platform");
@@ -279,7 +279,7 @@ impl Platform {
             standby,
             backup,
             tests,
-            parameter_values: Parameter::values(&parameters, given),
+            parameter_values: Parameter::values(&parameters, supplied),
             parameters,
             types: IndexMap::default(),
             platforms_by_type: BTreeMap::new(),

@@ -256,12 +256,12 @@ impl Registry {
     ///
     /// # Panics
     /// If another thread panicked while it loaded one.
-    pub fn platform_with(&self, name: &str, given: &ParameterValues) -> Option<Arc<Platform>> {
+    pub fn platform_with(&self, name: &str, supplied: &ParameterValues) -> Option<Arc<Platform>> {
         let platform = self.platform(name)?;
-        if !Parameter::problems(&platform.parameters, given).is_empty() {
+        if !Parameter::problems(&platform.parameters, supplied).is_empty() {
             return None;
         }
-        let values = Parameter::values(&platform.parameters, given);
+        let values = Parameter::values(&platform.parameters, supplied);
         if values == platform.parameter_values {
             return Some(Arc::clone(platform));
         }

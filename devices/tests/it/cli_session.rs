@@ -44,7 +44,6 @@ fn line(mode: &[&str], text: &str) -> Operation {
             enters_mode: false,
             may_prompt: false,
             warning: None,
-            enters_mode: false,
         }),
     }
 }

@@ -12,7 +12,7 @@ pub(super) type EditError = (&'static str, String);
 pub(super) struct ConfigurationRules(Vec<ElementList>);
 
 /// What two elements of one entry have in common, besides their name.
-enum Identity<'r> {
+enum ElementIdentity<'r> {
     /// The parent has one such element.
     Name,
     Keys(&'r [String]),
@@ -35,14 +35,19 @@ impl ConfigurationRules {
         })
     }
 
-    fn identity(&self, path: &[&str], elements: &[Element], others: &[Element]) -> Identity<'_> {
+    fn identity(
+        &self,
+        path: &[&str],
+        elements: &[Element],
+        others: &[Element],
+    ) -> ElementIdentity<'_> {
         let name = path.last().copied().unwrap_or_default();
         let is_repeated = |all: &[Element]| all.iter().filter(|one| one.name == name).count() > 1;
         match self.list(path) {
-            Some(list) if list.keys.is_empty() => Identity::Text,
-            Some(list) => Identity::Keys(&list.keys),
-            None if is_repeated(elements) || is_repeated(others) => Identity::FirstChild,
-            None => Identity::Name,
+            Some(list) if list.keys.is_empty() => ElementIdentity::Text,
+            Some(list) => ElementIdentity::Keys(&list.keys),
+            None if is_repeated(elements) || is_repeated(others) => ElementIdentity::FirstChild,
+            None => ElementIdentity::Name,
         }
     }
 
@@ -57,7 +62,7 @@ impl ConfigurationRules {
         one_by_one.try_for_each(|change| {
             let path = [outer, &[change.name.as_str()]].concat();
             let identity = self.identity(&path, elements, changes);
-            if let Identity::Keys(keys) = &identity
+            if let ElementIdentity::Keys(keys) = &identity
                 && let Some(key) = keys.iter().find(|key| change.field(key).is_none())
             {
                 let message = format!("{} requires its key {key}", change.name);
@@ -71,7 +76,7 @@ impl ConfigurationRules {
         &self,
         path: &[&str],
         elements: &mut Vec<Element>,
-        (change, identity): (&Element, &Identity<'_>),
+        (change, identity): (&Element, &ElementIdentity<'_>),
     ) -> Result<(), EditError> {
         let at = elements
             .iter()
@@ -141,7 +146,7 @@ impl ConfigurationRules {
     }
 }
 
-impl Identity<'_> {
+impl ElementIdentity<'_> {
     fn is_same(&self, one: &Element, other: &Element) -> bool {
         let is_named = one.name == other.name && one.namespace == other.namespace;
         is_named
@@ -160,7 +165,7 @@ impl Identity<'_> {
 fn insert(
     elements: &mut Vec<Element>,
     at: usize,
-    (change, identity): (&Element, &Identity<'_>),
+    (change, identity): (&Element, &ElementIdentity<'_>),
 ) -> Result<(), EditError> {
     let Some(position) = &change.position else {
         return Ok(());

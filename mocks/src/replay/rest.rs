@@ -103,7 +103,10 @@ fn answer(
     if let (Some(shape), Some(login)) = (&dialect.login, &session.login)
         && is(shape)
     {
-        let token = login.token.as_ref().map(|path| path.around(json!(TOKEN)));
+        let token = login
+            .token
+            .as_ref()
+            .map(|path| path.document_with(json!(TOKEN)));
         let body = token.unwrap_or_else(|| json!({}));
         let mut response = respond(StatusCode::OK, body.to_string());
         let cookie = match &session.token {
@@ -127,7 +130,10 @@ fn answer(
     let refuse = |status, message: &str| {
         respond(
             status,
-            session.message.around(json!(message.trim())).to_string(),
+            session
+                .message
+                .document_with(json!(message.trim()))
+                .to_string(),
         )
     };
     match script.answer(&request) {

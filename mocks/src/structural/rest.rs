@@ -19,7 +19,7 @@ use serde_json::Value;
 
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Refusal {
+struct RequestRefusal {
     status: u16,
     message: String,
 }
@@ -34,8 +34,8 @@ const CONFLICT: u16 = 409;
 const PRECONDITION_FAILED: u16 = 412;
 const UNAVAILABLE: u16 = 503;
 
-fn refuse<T>(status: u16, message: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal {
+fn refuse<T>(status: u16, message: impl Into<String>) -> Result<T, RequestRefusal> {
+    Err(RequestRefusal {
         status,
         message: message.into(),
     })

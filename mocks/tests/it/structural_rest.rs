@@ -536,7 +536,7 @@ async fn requests_need_the_token_of_a_login() {
 }
 
 #[tokio::test]
-async fn documents_are_written_as_a_whole() {
+async fn documents_are_written_completely() {
     let mut interface = objects();
     let document = |is_check, path_of: &str| DocumentShape {
         answer: "GET /objects".to_owned(),

@@ -530,7 +530,7 @@ fn parameters_of_a_platform_are_checked_and_merged() {
     let parse = |device: &str| {
         let text = format!(
             "[defaults]\nplatform = \"pan_os\"\nuser = \"u\"\npassword = {{ env = \"P\" }}\n\
-             [group.all]\ndevices = [\"fw*\"]\nparameters = {{ vsys = \"vsys2\" }}\n\
+             [group.all]\ndevices = [\"fw1\", \"fw2\"]\nparameters = {{ vsys = \"vsys2\" }}\n\
              [device.fw1]\naddress = \"192.0.2.1\"\n[device.fw2]\naddress = \"192.0.2.2\"\n{device}"
         );
         Inventory::parse("i.toml", &text, Path::new(""), None, &options)

@@ -4,9 +4,9 @@
 //! element is added. The text of a table is not changed; its predicted instances are stored
 //! separately.
 
+mod added;
 mod block_index;
 mod body;
-mod cleared;
 mod header;
 mod inactive;
 mod indexed_lines;
@@ -22,7 +22,7 @@ use super::CliType;
 use super::attribute_lines::begins_with;
 use super::instances::Instances;
 use super::line_effect::ValueEffect;
-use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind};
+use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, REMOVED};
 use super::template::{Bindings, LineTemplate, Vocabulary};
 use crate::driver::quoting::Quoting;
 use crate::operation::{Action, ConfigLine, Operation};
@@ -33,6 +33,14 @@ use crate::value::{Attributes, Value};
 use body::apply_block_text;
 use named::NamedLevel;
 use tree::{Target, enter, insert, insert_at};
+
+/// A line in the block of a member that goes with its instance.
+struct RemovedMember {
+    header: String,
+    line: String,
+    /// What the device adds to the block.
+    added: Vec<Node>,
+}
 
 impl CliType {
     pub(super) fn apply(&self, state: &mut State, operations: &[Operation]) {
@@ -105,9 +113,14 @@ impl CliType {
                 continue;
             }
             if let Some(tree) = state.tree_mut(CONFIG) {
-                for (header, member) in members {
-                    let block = &mut enter(tree, &header).children;
-                    block.nodes.retain(|node| node.text != member);
+                for removed in members {
+                    let block = &mut enter(tree, &removed.header).children;
+                    block.nodes.retain(|node| node.text != removed.line);
+                    for added in removed.added {
+                        if !block.nodes.contains(&added) {
+                            insert(block, added);
+                        }
+                    }
                 }
             }
         }
@@ -125,9 +138,8 @@ impl CliType {
         })
     }
 
-    /// The lines in the blocks of members that go with an instance: the header of each block and the
-    /// line.
-    fn lines_of_removed_members(&self, state: &State, line: &ConfigLine) -> Vec<(String, String)> {
+    /// The lines in the blocks of members that go with an instance.
+    fn lines_of_removed_members(&self, state: &State, line: &ConfigLine) -> Vec<RemovedMember> {
         let text = line.text.as_ref().map(Text::reveal).unwrap_or_default();
         let Some(names) = read(&self.instance.remove, &text, self) else {
             return Vec::new();
@@ -143,7 +155,12 @@ impl CliType {
                 for (member, text) in members.into_iter().flatten() {
                     let values = |name: &str| (name == "member").then_some(member);
                     let header = block.write(&values, self);
-                    lines.extend(header.map(|header| (header.reveal(), text.clone())));
+                    let added = rule.adds.get(REMOVED).into_iter().flatten();
+                    lines.extend(header.map(|header| RemovedMember {
+                        header: header.reveal(),
+                        line: text.clone(),
+                        added: added.map(|line| Node::new(&line.text)).collect(),
+                    }));
                 }
             }
         }
@@ -196,6 +213,7 @@ impl CliType {
             self.apply_line(level, operation, line, one, defaults);
         }
         self.clear_lines(level, operation, &text);
+        self.add_companion_lines(level, &text);
     }
 
     /// Applies a line that removes blocks by words of its own: `delete web` for `edit web`, or by the

@@ -171,6 +171,9 @@ pub(crate) struct Reserved {
     pub(crate) ranges: Vec<(i64, i64)>,
 }
 
+/// The name of the lines that members have after the removal of their instance.
+pub(crate) const REMOVED: &str = "absent";
+
 /// How an attribute is read and written.
 #[derive(Clone, Debug)]
 pub(crate) struct CliAttributeRule {
@@ -208,6 +211,9 @@ pub(crate) struct CliAttributeRule {
     pub(crate) warn: Option<LineTemplate>,
     /// Attributes whose lines the device removes when this value changes.
     pub(crate) clears: Vec<Name>,
+    /// Lines that the device adds with a value, by its name, and removes with another one. For members,
+    /// by [`REMOVED`]: those in their blocks after the removal of the instance.
+    pub(crate) adds: IndexMap<String, Vec<LineTemplate>>,
     /// Other attributes in the same line.
     pub(crate) with: Vec<Name>,
     /// The inner blocks that contain the lines, outermost first, by the spelling of the instance's
@@ -405,6 +411,7 @@ impl CliAttributeRule {
             prompts: false,
             warn: None,
             clears: Vec::new(),
+            adds: IndexMap::default(),
             with: Vec::new(),
             sub: Vec::new(),
             inside: None,

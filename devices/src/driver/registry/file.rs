@@ -104,12 +104,12 @@ pub(super) fn load_model(
 pub(super) fn load_platform(
     directory: &str,
     chosen: &SelectedFile<'_>,
-    given: &ParameterValues,
+    supplied: &ParameterValues,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Platform> {
-    let values = ParameterSource::Declared(given);
+    let values = ParameterSource::Declared(supplied);
     let platform = with_root((chosen, values), findings, |root, extended, _| {
-        Platform::load(&root(), chosen.tests(extended()), chosen.shipped, given)
+        Platform::load(&root(), chosen.tests(extended()), chosen.shipped, supplied)
     })?;
     if platform.name != directory {
         findings.push(misnamed(&chosen.file.source, "platform", &platform.name));
@@ -288,7 +288,7 @@ fn with_root<T>(
     let values = match values {
         _ if !chosen.files().any(is_used) => ParameterValues::new(),
         ParameterSource::Platform(values) => values.clone(),
-        ParameterSource::Declared(given) => {
+        ParameterSource::Declared(supplied) => {
             // The declarations are read again with the file, which reports what is wrong.
             let silent = chosen.files().map(|file| Findings::new(&file.source));
             let silent: Vec<Findings> = silent.collect();
@@ -296,7 +296,7 @@ fn with_root<T>(
             let tables = documents.iter().rev().map(Document::root);
             let root = tables.reduce(|base, table| table.over(base));
             let declared = root.map(|root| Parameter::load_all(&root));
-            Parameter::values(&declared.unwrap_or_default(), given)
+            Parameter::values(&declared.unwrap_or_default(), supplied)
         }
     };
     document.fill(&values);

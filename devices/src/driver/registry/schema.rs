@@ -16,7 +16,7 @@ use crate::driver::parameter::ParameterValues;
 const TRANSPORT: &str = "transport";
 
 /// Files with the sections that no shipped file has.
-const SAMPLES: [(&str, &str); 9] = [
+const SAMPLES: [(&str, &str); 11] = [
     ("models/sample.toml", include_str!("schema/model.toml")),
     (
         "sample_cli/platform.toml",
@@ -49,6 +49,14 @@ const SAMPLES: [(&str, &str); 9] = [
     (
         "sample_rest_user/platform.toml",
         include_str!("schema/rest_user_candidate.toml"),
+    ),
+    (
+        "sample_netconf/platform.toml",
+        include_str!("schema/netconf.toml"),
+    ),
+    (
+        "sample_netconf/sample.toml",
+        include_str!("schema/netconf_type.toml"),
     ),
 ];
 

@@ -97,19 +97,19 @@ impl RequestWriter<'_> {
         for path in choice.others(value.as_deref()) {
             self.remove_field(body, path, choice.unset);
         }
-        let place = value.and_then(|value| choice.places.get(&value));
-        if let Some(path) = place {
+        let location = value.and_then(|value| choice.places.get(&value));
+        if let Some(path) = location {
             body.put_missing(path, Body::object());
         }
     }
 
     /// Removes a field by the body of the object.
     fn remove_field(&self, body: &mut Body, path: &FieldPath, unset: Option<UnsetRule>) {
-        let is_whole =
+        let is_complete =
             self.change.kind == ChangeKind::Create || self.definition.instance.writes_complete();
         let current = self.current_object();
         let exists = current.is_some_and(|object| path.get(object).is_some());
-        if is_whole {
+        if is_complete {
             body.remove(path);
         } else if exists && unset == Some(UnsetRule::Null) {
             body.put(path, Json::Null.into());

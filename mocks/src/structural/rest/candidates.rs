@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use switchtender_outline::CandidateShape;
 
-use super::{NOT_FOUND, Refusal, RestContent, refuse};
+use super::{NOT_FOUND, RequestRefusal, RestContent, refuse};
 use crate::json_path::Locate as _;
 use crate::rest_request::{CompiledRequest, RestRequest};
 use crate::shape_pattern::InvalidShape;
@@ -91,7 +91,7 @@ impl Candidates {
         request: &RestRequest,
         header: impl Fn(&str) -> Option<String>,
         running: &'c mut RestContent,
-    ) -> Result<&'c mut RestContent, Refusal> {
+    ) -> Result<&'c mut RestContent, RequestRefusal> {
         if self.begin.is_none() {
             let open = self.open.entry(OF_USER.to_owned());
             return Ok(open.or_insert_with(|| running.clone()));
@@ -111,7 +111,7 @@ impl Candidates {
     }
 
     /// Ends a candidate. Returns the content that takes effect with a commit.
-    pub(super) fn end(&mut self, id: &str) -> Result<Option<RestContent>, Refusal> {
+    pub(super) fn end(&mut self, id: &str) -> Result<Option<RestContent>, RequestRefusal> {
         match self.open.remove(id) {
             None if id != OF_USER => refuse(NOT_FOUND, format!("there is no transaction {id}")),
             found => Ok(found),

@@ -12,7 +12,7 @@ use super::objects::{Condition, part_of};
 use super::structure::{Executed, RestStructure};
 use super::tasks::Tasks;
 use super::{
-    BAD_REQUEST, NOT_FOUND, Refusal, RestContent, UNAUTHORIZED, UNAVAILABLE, pages, refuse,
+    BAD_REQUEST, NOT_FOUND, RequestRefusal, RestContent, UNAUTHORIZED, UNAVAILABLE, pages, refuse,
 };
 use crate::control::lock;
 use crate::fault::{FaultDecision, FaultKind, FaultPlan};
@@ -97,7 +97,7 @@ impl RestDevice {
         http: &HttpRequest,
         decision: &FaultDecision,
         faults: &Mutex<FaultPlan>,
-    ) -> Result<Answered, Refusal> {
+    ) -> Result<Answered, RequestRefusal> {
         if decision.has(FaultKind::Unavailable) {
             return refuse(UNAVAILABLE, "the device is not available");
         }
@@ -141,7 +141,7 @@ impl RestDevice {
         request: &RestRequest,
         state: &mut RestState,
         refusal: Option<&String>,
-    ) -> Option<Result<Answered, Refusal>> {
+    ) -> Option<Result<Answered, RequestRefusal>> {
         let done = &self.interface.done;
         if let Some(tasks) = &mut state.tasks {
             let message = &self.interface.session.message;
@@ -152,7 +152,7 @@ impl RestDevice {
         if let (Some(shape), Some(version)) = (&self.version, &self.interface.version)
             && shape.names(request, &self.common).is_some()
         {
-            let number = version.at.around(state.number.into());
+            let number = version.at.document_with(state.number.into());
             return Some(Ok((number, Vec::new())));
         }
         let candidates = state.candidates.as_mut()?;
@@ -196,7 +196,7 @@ impl RestDevice {
         http: &HttpRequest,
         request: &RestRequest,
         (state, decision): (&mut RestState, &FaultDecision),
-    ) -> Result<Answered, Refusal> {
+    ) -> Result<Answered, RequestRefusal> {
         let is_change = self.structure.is_change(request);
         if let (Some(version), true) = (&self.interface.version, is_change)
             && request.parameter(&version.parameter) != Some(state.number.to_string().as_str())
@@ -244,7 +244,7 @@ impl RestDevice {
         (index, names): (usize, &RequestNames),
         request: &RestRequest,
         content: &RestContent,
-    ) -> Result<Answered, Refusal> {
+    ) -> Result<Answered, RequestRefusal> {
         let shape = self.structure.answer(index);
         let mut answer = match &shape.part {
             Some(part) => part_of(part, &content[index], names),
@@ -271,7 +271,7 @@ impl RestDevice {
 
     /// The token of requests, if no request issues one.
     pub(in crate::structural) fn token(&self) -> Option<String> {
-        lock(&self.state).login.given_token()
+        lock(&self.state).login.supplied_token()
     }
 
     /// What reads return, by the name of the read.
@@ -285,7 +285,7 @@ impl RestDevice {
         Value::Object(answers.collect()).to_string()
     }
 
-    fn refusal(&self, refusal: &Refusal) -> Value {
+    fn refusal(&self, refusal: &RequestRefusal) -> Value {
         let mut body = self.interface.refused.clone();
         let message = &self.interface.session.message;
         *message.get_or_insert(&mut body) = refusal.message.clone().into();

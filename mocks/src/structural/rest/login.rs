@@ -8,7 +8,7 @@ use hyper::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue, SET_COOKIE};
 use serde_json::Value;
 use switchtender_outline::{JsonPath, RestSession, TokenCarrier};
 
-use super::{Refusal, UNAUTHORIZED, refuse};
+use super::{RequestRefusal, UNAUTHORIZED, refuse};
 use crate::http_server::HttpRequest;
 use crate::json_path::{Locate as _, scalar};
 use crate::rest_request::{CompiledRequest, RestRequest};
@@ -44,12 +44,12 @@ impl Login {
             password: password.to_owned(),
             tokens: BTreeSet::new(),
         };
-        own.tokens.extend(own.given_token());
+        own.tokens.extend(own.supplied_token());
         Ok(own)
     }
 
     /// The token that is a credential of the user.
-    pub(super) fn given_token(&self) -> Option<String> {
+    pub(super) fn supplied_token(&self) -> Option<String> {
         let is_credential = self.session.token.is_some() && self.session.login.is_none();
         is_credential.then(|| self.password.clone())
     }
@@ -79,7 +79,7 @@ impl Login {
         &mut self,
         http: &HttpRequest,
         done: &Value,
-    ) -> Result<IssuedToken, Refusal> {
+    ) -> Result<IssuedToken, RequestRefusal> {
         let login = self.session.login.as_ref();
         let login = login.expect("a request is a login only if there is one");
         let is_right = match &login.credentials {
@@ -131,7 +131,7 @@ impl Login {
         &self,
         http: &HttpRequest,
         request: &RestRequest,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestRefusal> {
         let Some(carrier) = &self.session.token else {
             return if self.has_right_password(http) {
                 Ok(())

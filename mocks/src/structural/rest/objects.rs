@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde_json::Value;
 use switchtender_outline::{JsonPath, ListLevel, ObjectEffect, ObjectShape, PartShape};
 
-use super::{BAD_REQUEST, CONFLICT, NOT_FOUND, PRECONDITION_FAILED, Refusal, refuse};
+use super::{BAD_REQUEST, CONFLICT, NOT_FOUND, PRECONDITION_FAILED, RequestRefusal, refuse};
 use crate::json_path::{Locate as _, array, object, scalar};
 use crate::rest_request::RequestNames;
 
@@ -48,7 +48,7 @@ pub(super) fn tag(object: &Value) -> String {
 
 impl ObjectEdit<'_> {
     /// Executes the request. Returns the object that a read asks for.
-    pub(super) fn execute(mut self, answer: &mut Value) -> Result<Option<Value>, Refusal> {
+    pub(super) fn execute(mut self, answer: &mut Value) -> Result<Option<Value>, RequestRefusal> {
         let body = self.object_in_body()?;
         let Some((level, outer)) = self.shape.lists.split_last() else {
             let object = self.shape.at.get_or_insert(answer);
@@ -93,7 +93,7 @@ impl ObjectEdit<'_> {
             }
             (_, Some(position)) => {
                 let found = position.get_mut(list);
-                let found = found.ok_or_else(|| Refusal {
+                let found = found.ok_or_else(|| RequestRefusal {
                     status: NOT_FOUND,
                     message: self.missing.to_owned(),
                 })?;
@@ -102,7 +102,7 @@ impl ObjectEdit<'_> {
         }
     }
 
-    fn check_condition(&self, found: Option<&Value>) -> Result<(), Refusal> {
+    fn check_condition(&self, found: Option<&Value>) -> Result<(), RequestRefusal> {
         let is_met = match &self.condition {
             None => true,
             Some(Condition::Missing) => found.is_none(),
@@ -116,7 +116,7 @@ impl ObjectEdit<'_> {
     }
 
     /// The object in the body, with its lists at the positions where they are read.
-    fn object_in_body(&self) -> Result<Value, Refusal> {
+    fn object_in_body(&self) -> Result<Value, RequestRefusal> {
         let has_object = matches!(
             self.effect,
             ObjectEffect::Create { .. } | ObjectEffect::Merge | ObjectEffect::Replace
@@ -153,7 +153,7 @@ impl ObjectEdit<'_> {
         mut body: Value,
         level: &ListLevel,
         required: &[JsonPath],
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, RequestRefusal> {
         if let Some(field) = required.iter().find(|field| field.get(&body).is_none()) {
             let message = format!("the object lacks the required field {:?}", field.0);
             return refuse(BAD_REQUEST, message);
@@ -175,7 +175,12 @@ impl ObjectEdit<'_> {
         Ok(body)
     }
 
-    fn insert(&self, list: &mut Value, level: &ListLevel, created: Value) -> Result<(), Refusal> {
+    fn insert(
+        &self,
+        list: &mut Value,
+        level: &ListLevel,
+        created: Value,
+    ) -> Result<(), RequestRefusal> {
         let Some((name, _)) = level.keys.iter().find(|(_, field)| field.is_none()) else {
             array(list).push(created);
             return Ok(());
@@ -188,7 +193,7 @@ impl ObjectEdit<'_> {
     }
 
     /// Changes or returns an object.
-    fn change(&self, found: &mut Value, mut body: Value) -> Result<Option<Value>, Refusal> {
+    fn change(&self, found: &mut Value, mut body: Value) -> Result<Option<Value>, RequestRefusal> {
         match self.effect {
             ObjectEffect::Read => return Ok(Some(found.clone())),
             ObjectEffect::Merge => {
@@ -235,7 +240,7 @@ impl ObjectEdit<'_> {
         list: &mut Value,
         level: &ListLevel,
         (position, other, is_before): (ObjectPosition, &str, bool),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestRefusal> {
         let mut names = self.names.clone();
         if let (Some((name, _)), Some(other)) = (level.keys.last(), self.names.get(other)) {
             names.insert(name.clone(), other.clone());
@@ -303,7 +308,7 @@ fn find(
     level: &ListLevel,
     list: Option<&Value>,
     names: &RequestNames,
-) -> Result<Option<ObjectPosition>, Refusal> {
+) -> Result<Option<ObjectPosition>, RequestRefusal> {
     let known: Vec<_> = level
         .keys
         .iter()

@@ -4,7 +4,7 @@ use serde_json::Value;
 use switchtender_outline::{AnswerShape, DocumentShape, ObjectEffect, ObjectShape, RestInterface};
 
 use super::objects::{Condition, ObjectEdit, tag};
-use super::{BAD_REQUEST, NOT_FOUND, Refusal, RestContent, refuse};
+use super::{BAD_REQUEST, NOT_FOUND, RequestRefusal, RestContent, refuse};
 use crate::json_path::{Locate as _, object};
 use crate::rest_request::{CompiledRequest, RequestNames, RestRequest};
 use crate::shape_pattern::InvalidShape;
@@ -121,9 +121,9 @@ impl RestStructure {
         request: &RestRequest,
         condition: Option<Condition>,
         content: &mut RestContent,
-    ) -> Result<Executed, Refusal> {
-        let given = (request, condition.clone());
-        let executed = self.execute_meaning(self.meaning(request, false), given, content);
+    ) -> Result<Executed, RequestRefusal> {
+        let supplied = (request, condition.clone());
+        let executed = self.execute_meaning(self.meaning(request, false), supplied, content);
         let creation = self.meaning(request, true);
         match (&executed, creation) {
             (Err(refusal), Some(creation)) if refusal.status == NOT_FOUND => {
@@ -138,7 +138,7 @@ impl RestStructure {
         meaning: Option<(&Meaning, RequestNames)>,
         (request, condition): (&RestRequest, Option<Condition>),
         content: &mut RestContent,
-    ) -> Result<Executed, Refusal> {
+    ) -> Result<Executed, RequestRefusal> {
         let Some((meaning, names)) = meaning else {
             let message = "the structural mock has no answer to this request";
             return refuse(NOT_FOUND, message);
@@ -163,7 +163,7 @@ impl RestStructure {
                 let found = edit.execute(self.content_of(&shape.answer, content)?)?;
                 Ok(found.map_or(Executed::Changed, |object| Executed::Object {
                     tag: tag(&object),
-                    body: shape.envelope.around(object),
+                    body: shape.envelope.document_with(object),
                 }))
             }
         }
@@ -174,7 +174,7 @@ impl RestStructure {
         document: &DocumentShape,
         request: &RestRequest,
         content: &mut RestContent,
-    ) -> Result<Executed, Refusal> {
+    ) -> Result<Executed, RequestRefusal> {
         let Some(written) = document
             .envelope
             .get(&request.body)
@@ -194,7 +194,7 @@ impl RestStructure {
         &self,
         name: &str,
         content: &'c mut RestContent,
-    ) -> Result<&'c mut Value, Refusal> {
+    ) -> Result<&'c mut Value, RequestRefusal> {
         let index = self.answers.iter().position(|answer| answer.name == name);
         let found = index.and_then(|index| content.get_mut(index));
         let Some(found) = found else {

@@ -42,8 +42,8 @@ fn title(model: &TypeModel, instance: &Instance, equals: &mut HashMap<String, us
     }
     let set = model.attributes.values().filter_map(|attribute| {
         let value = instance.attributes.get(&attribute.name)?;
-        let is_told = !value.contains_secret() && !attribute.is_unset(value);
-        value.scalar_text().filter(|_| is_told)
+        let is_reported = !value.contains_secret() && !attribute.is_unset(value);
+        value.scalar_text().filter(|_| is_reported)
     });
     let mut title = model.name.to_string();
     for value in set {

@@ -15,6 +15,7 @@ pub(super) const DRIVER: Layers = Layers {
             "json_fields",
             "key_table",
             "negation",
+            "parameter",
             "problem",
             "quoting",
             "secret_history",
@@ -82,7 +83,7 @@ pub(super) const CLI: Layers = Layers {
             "predict",
             "problems",
         ],
-        &["load", "not_understood", "predicted_rows"],
+        &["load", "not_understood", "predicted_rows", "secret_lines"],
         &["implementation"],
     ],
     exceptions: &[
@@ -99,10 +100,11 @@ pub(super) const REST: Layers = Layers {
         &["toml"],
         &["definition"],
         &["canonical", "field", "inactive", "read_requests"],
+        &["choice"],
         &["lookups"],
         &["objects"],
         &["rest", "writer"],
-        &["position_in_answer"],
+        &["own_request", "position_in_answer", "write_choice"],
         &[
             "document", "edit", "effects", "entries", "members", "order", "parent", "refresh",
         ],
@@ -117,5 +119,9 @@ pub(super) const REST: Layers = Layers {
         &["implementation"],
         &["audit"],
     ],
-    exceptions: &[("definition.rs", "refresh")],
+    exceptions: &[
+        ("definition.rs", "choice"),
+        ("definition.rs", "own_request"),
+        ("definition.rs", "refresh"),
+    ],
 };

@@ -10,7 +10,7 @@ use crate::diagnostic::{Severity, suggest};
 use crate::document::{At, Named, Table};
 use crate::driver::cli::order::MoveRule;
 use crate::driver::cli::rules::{
-    Cell, CliAttributeRule, CliLocation, Fallback, Misleading, NoForm,
+    Cell, CliAttributeRule, CliLocation, Fallback, Misleading, NoForm, REMOVED,
 };
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
@@ -99,6 +99,7 @@ pub(super) fn attribute(
         prompts: keys.prompts,
         warn: keys.warn,
         clears: keys.clears.into_iter().map(Name::from).collect(),
+        adds: by_value(keys.adds, |lines| lines),
         with: keys.with.into_iter().map(Name::from).collect(),
         sub: keys.sub.iter().map(|text| headers(text)).collect(),
         inside: keys.inside.filter(|_| !is_part),
@@ -276,6 +277,9 @@ fn check_value_names(keys: &AttributeKeys, model: &AttributeModel, table: &Table
     keys.map.names().for_each(|name| check(name, &name.span));
     keys.set.names().for_each(|name| check(name, &name.span));
     keys.alike.names().for_each(|name| check(name, &name.span));
+    let added = keys.adds.names();
+    let added = added.filter(|name| keys.elsewhere.is_none() || name.as_str() != REMOVED);
+    added.for_each(|name| check(name, &name.span));
     for value in keys.first.iter().chain(&keys.last) {
         check(value, &table.span);
     }

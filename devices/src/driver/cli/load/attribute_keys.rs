@@ -140,6 +140,10 @@ keys! {
         prompts: bool where SENT,
         /// Attributes whose lines the device removes when this value changes; they are sent again.
         clears: Vec<String> where [OwnLine],
+        /// Lines that the device adds by itself with a value, for predictions: below the line of the
+        /// value, and with another value they go. With `elsewhere` and the name `absent`: in the block of
+        /// each member when the instance is removed.
+        adds: Named<Vec<LineTemplate>> where [OwnLine, OtherBlock],
         /// Warning before the line is sent.
         warn: Option<LineTemplate> where SENT,
         /// Reason why the attribute has no effect; noted.

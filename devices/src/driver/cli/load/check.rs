@@ -367,6 +367,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
     }
     for rule in cli.attributes.values() {
         let others = rule.follows.iter().chain(&rule.warn);
+        let others = others.chain(rule.adds.values().flatten());
         for template in rule.sent_lines().chain(others) {
             check(template, &rule.span, &[]);
         }

@@ -56,13 +56,14 @@ pub(super) fn check(cli: &CliType, root: &Table<'_>) {
         }
         let others = rule.follows.iter().chain(rule.set_changes());
         let others = others.chain(&rule.warn);
+        let others = others.chain(rule.adds.values().flatten());
         if let Some(line) = others.into_iter().find(|line| line.has_parts()) {
             let message = format!("`{}` cannot have a part of a value", line.text);
             error(&rule.span, message, "use placeholders of attributes");
         }
         if rule.many && rule.set.values().any(Option::is_none) {
             let message = format!("an element of `{}` has an empty line in `set`", rule.name);
-            let help = "write its line, or refuse the element with `unsupported_values`";
+            let help = "write its line, or refuse the element with `unsupported`";
             error(&rule.span, message, help);
         }
     }

@@ -78,6 +78,7 @@ fn sample(key: &str) -> &'static str {
         "with" | "clears" => "[\"lead\"]",
         "sub" => "\"inner\"",
         "else" => "{ from = \"objects\", key = \"Name\", column = \"Mode\" }",
+        "adds" => "{ a = [\"other a\"] }",
         "when" => "{ a = '^a' }",
         "pattern" => "'(a)'",
         "compatible" => "[[\"a\", \"b\"]]",

@@ -50,11 +50,16 @@ fn sent(
     Some((print(&operations), after))
 }
 
-/// Whether a command or request has a word in it. A command may begin with it: `unset comment`.
+/// Whether a command, or the body of a request, has a word in it. A command may begin with it:
+/// `unset comment`. So may the action of a request: `?action=unset`.
 fn has_word(sent: &[String], word: &str) -> bool {
     let is_end = |c: char| c.is_whitespace() || "\"'<>{}[](),:;=".contains(c);
     sent.iter().any(|line| {
-        let words = line.split(is_end).filter(|word| !word.is_empty());
+        let body = line
+            .split_once(" /")
+            .and_then(|(_, path)| path.split_once(' '));
+        let text = body.map_or(line.as_str(), |(_, body)| body);
+        let words = text.split(is_end).filter(|word| !word.is_empty());
         words.skip(1).any(|other| other == word)
     })
 }

@@ -149,7 +149,7 @@ fn secret_lines(definition: &Table, sensitive: &[String]) -> Vec<String> {
         {
             for template in texts(value) {
                 let is_own = name.is_empty() || elsewhere.is_some();
-                let whole = if is_own {
+                let complete = if is_own {
                     template.to_owned()
                 } else {
                     format!("{prefix} {template}")
@@ -164,7 +164,7 @@ fn secret_lines(definition: &Table, sensitive: &[String]) -> Vec<String> {
                     .split(" / ")
                     .flat_map(|one| lines(one, &|_| false).pop());
                 let headers: Vec<String> = headers.filter(|one| !one.is_empty()).collect();
-                for line in lines(&whole, &is_secret)
+                for line in lines(&complete, &is_secret)
                     .into_iter()
                     .filter(|line| line.contains(SECRET))
                 {
