@@ -43,7 +43,7 @@ pub enum ReplayProtocol {
     /// A command line over SSH.
     CommandLine(Box<CommandLine>),
     /// REST over HTTPS.
-    Rest(RestSession),
+    Rest(Box<RestSession>),
     /// NETCONF over SSH.
     Netconf,
 }
@@ -110,7 +110,7 @@ impl ReplayDevice {
                 running.accept(listener, server);
             }
             ReplayProtocol::Rest(dialect) => {
-                running.accept(listener, rest::server(dialect, script)?);
+                running.accept(listener, rest::server(*dialect, script)?);
             }
         }
         Ok(running)

@@ -414,8 +414,8 @@ fn login_fields(table: &Table<'_>) -> Vec<(FieldPath, String)> {
     };
     let fields = body.entries().into_iter();
     let fields = fields.filter_map(|(name, span, item)| {
-        let is_placeholder = |word: &&str| item.as_str() == Some(&format!("{{{word}}}"));
-        let text = if LOGIN_PLACEHOLDERS.iter().any(|word| is_placeholder(&word)) {
+        let is_placeholder = |word: &str| item.as_str() == Some(&format!("{{{word}}}"));
+        let text = if LOGIN_PLACEHOLDERS.iter().any(|word| is_placeholder(word)) {
             item.string_with(&LOGIN_PLACEHOLDERS)
         } else {
             item.string()

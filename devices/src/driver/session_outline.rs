@@ -11,7 +11,7 @@ pub enum SessionOutline {
     /// A command line.
     CommandLine,
     /// REST.
-    Rest(RestSession),
+    Rest(Box<RestSession>),
     /// NETCONF.
     Netconf,
 }
@@ -21,7 +21,7 @@ impl Platform {
     pub fn session_outline(&self) -> SessionOutline {
         match &self.protocol.dialect {
             Dialect::Cli(_) => SessionOutline::CommandLine,
-            Dialect::Rest(rules) => SessionOutline::Rest(rules.outline()),
+            Dialect::Rest(rules) => SessionOutline::Rest(Box::new(rules.outline())),
             Dialect::Netconf(_) => SessionOutline::Netconf,
         }
     }

@@ -37,7 +37,7 @@ pub(super) struct DoneRule {
 #[derive(Debug)]
 pub(super) enum CommandRead {
     /// A read of the platform.
-    Platform(ReadRequest),
+    Platform(Box<ReadRequest>),
     /// The answer to a `GET` of the path in this attribute.
     Path(Name),
 }
@@ -62,7 +62,7 @@ impl CommandCondition {
     pub(super) fn reads(&self, resources: &[&Desired]) -> Vec<ReadRequest> {
         match &self.read {
             None => Vec::new(),
-            Some(CommandRead::Platform(request)) => vec![request.clone()],
+            Some(CommandRead::Platform(request)) => vec![request.as_ref().clone()],
             Some(CommandRead::Path(_)) => {
                 let mut requests: Vec<ReadRequest> = Vec::new();
                 for path in resources.iter().filter_map(|one| self.path(one)) {

@@ -181,7 +181,7 @@ fn condition(context: &Context<'_>, table: &Table<'_>) -> Option<CommandConditio
                 let message = format!("the read `{name}` is a table: a condition requires text");
                 item.error("wrong-read", message);
             }
-            Some(CommandRead::Platform(rule.request.clone()))
+            Some(CommandRead::Platform(Box::new(rule.request.clone())))
         }
         None => path.map(CommandRead::Path),
     };

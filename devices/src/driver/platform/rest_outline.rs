@@ -101,7 +101,7 @@ impl Platform {
             content: Json::Null,
             rows: None,
             is_optional: read.optional,
-            part: read.parents.as_ref().map(|parents| part(parents)),
+            part: read.parents.as_ref().map(part),
         };
         let answer = known.unwrap_or(&mut added);
         answer.is_optional &= read.optional;

@@ -119,13 +119,13 @@ impl Rendering<'_> {
     }
 
     /// The line that removes the value. It may have words of the device's line, which are not known
-    /// if the device was not read.
+    /// if the device was not read, and which a new instance does not have.
     fn removal(&self, rule: &CliAttributeRule) -> Result<Option<Text>, RenderError> {
         if let Some(rest) = self.rest_of_line(rule) {
             return Ok(Some(rest));
         }
         match self.no_form(rule, None) {
-            Err(_) if self.is_unread => Ok(None),
+            Err(_) if self.is_unread || self.found.is_none() => Ok(None),
             removal => removal.map(Some),
         }
     }
@@ -265,7 +265,7 @@ impl Rendering<'_> {
             .filter(|(name, value)| own_line(name, value).is_none())
             .collect();
         let is_off = self.is_turned_off(rule);
-        let declared = |name: &&Name| self.goal.desired.contains_key(*name);
+        let declared = |name: &&Name| self.goal.desired.contains_key(name);
         if let Some(other) = present.keys().copied().find(declared).filter(|_| is_off) {
             let message = format!("has no line without `{}`", rule.name);
             return Err(RenderError::new(other.as_str(), message));

@@ -237,8 +237,8 @@ pub(super) fn complete_order(
         let field = field.unwrap_or_default();
         let path = instance.collection.to_string();
         // The names of an instance identifier have prefixes; that of the list is the last of its path.
-        let prefixes = path.split('/').filter_map(|name| name.split_once(':'));
-        let prefix = prefixes.last().map(|(prefix, _)| prefix);
+        let mut prefixes = path.split('/').filter_map(|name| name.split_once(':'));
+        let prefix = prefixes.next_back().map(|(prefix, _)| prefix);
         let (prefix, field) = match field.split_once(':') {
             Some((prefix, field)) => (prefix, field),
             None => (prefix.unwrap_or_default(), field.as_str()),
