@@ -121,6 +121,13 @@ impl LineRequestRules {
         Ok(filled(&self.body, &[("{lines}", list)]))
     }
 
+    /// The message of a request that was refused as a whole, if the body has one.
+    pub(crate) fn refusal(&self, body: &str) -> Option<String> {
+        let body: Json = serde_json::from_str(body).ok()?;
+        let mut paths = self.rest.message.iter();
+        paths.find_map(|path| text_of(path.get(&body)?))
+    }
+
     /// The answers to the lines of a request, in order; `None`: the body has none.
     pub(crate) fn answers(&self, body: &str) -> Option<Vec<LineAnswer>> {
         let body: Json = serde_json::from_str(body).ok()?;
@@ -224,6 +231,7 @@ line_with_text = '{"cmd":{line},"input":{text}}'
 answers = ["result", "error.data"]
 output = "output"
 refused = "errors"
+error = "error.message"
 "#;
 
     fn read_rules(text: &str) -> (Option<Arc<LineRequestRules>>, Vec<String>) {
@@ -298,7 +306,10 @@ refused = "errors"
                 },
             ]
         );
-        assert_eq!(rules().answers(r#"{"error":{"message":"x"}}"#), None);
+        let refused = r#"{"error":{"message":"x"}}"#;
+        assert_eq!(rules().answers(refused), None);
+        assert_eq!(rules().refusal(refused), Some("x".to_owned()));
+        assert_eq!(rules().refusal(r#"{"result":[]}"#), None);
         assert_eq!(rules().answers("no JSON"), None);
     }
 }

@@ -12,7 +12,7 @@ use secrecy::ExposeSecret;
 
 use super::client::{HttpAnswer, RestClient};
 use crate::clock;
-use crate::dialogue::cli_rules::ModeId;
+use crate::dialogue::cli_rules::{MessageClass, ModeId};
 use crate::dialogue::{
     Answer, Classification, CliRules, Command, LineAnswer, LineRequestRules, Prompt, Refusal,
     RequestLine, SecretState,
@@ -120,6 +120,12 @@ impl LineSession {
         if let Some(answers) = self.http.answers(&answer.body) {
             return Ok(answers);
         }
+        if answer.is_success()
+            && let Some(refusal) = self.http.refusal(&answer.body)
+        {
+            let request = Text::plain(format!("POST {}", self.http.path));
+            return Err(self.refused(&request, &refusal));
+        }
         if !answer.is_success() {
             return Err(SessionErrorKind::HttpStatus {
                 method: Method::Post,
@@ -183,7 +189,12 @@ impl LineSession {
     ) -> Result<(String, bool), SessionErrorKind> {
         let line = Text::plain(&request.command);
         if let Some(refusal) = &answer.refusal {
-            return if request.optional {
+            let mut lines = refusal
+                .lines()
+                .filter_map(|one| self.rules.message_class(one));
+            let is_denied =
+                |class| matches!(class, MessageClass::Authorization | MessageClass::Fatal);
+            return if request.optional && !lines.any(is_denied) {
                 Ok((String::new(), true))
             } else {
                 Err(self.refused(&line, refusal))
@@ -191,7 +202,10 @@ impl LineSession {
         }
         let printed = as_printed(answer, self.rules.read_mode);
         match Classification::read_refusal(&self.rules, &printed) {
-            Some(_) if request.optional => return Ok((String::new(), false)),
+            Some(Refusal::Error {
+                class: MessageClass::Command,
+                ..
+            }) if request.optional => return Ok((String::new(), false)),
             Some(_) => return Err(self.refused(&line, &answer.output)),
             None => {}
         }
@@ -243,6 +257,9 @@ impl LineSession {
         let answers = match answers {
             Ok(answers) => answers,
             // A request that was refused as a whole has sent no line.
+            Err(kind @ SessionErrorKind::CommandRefused { .. }) => {
+                return refused(kind.to_string());
+            }
             Err(
                 kind @ SessionErrorKind::HttpStatus {
                     status: 400..500, ..
