@@ -3,23 +3,16 @@
 //! Written from `docs/reference/devices/command_apis.md`. A request runs its lines in a session of
 //! its own, up to the first line that is refused.
 
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsAcceptor;
-use tokio_util::sync::CancellationToken;
 
 use crate::control::lock;
-use crate::fault::{self, MockKind};
-use crate::running::{ListenOptions, RunningMock, ServedConnection};
+use crate::fault::{self, FaultDecision, MockKind};
+use crate::http_server::{self, HttpAnswer, HttpDevice, HttpRequest};
+use crate::running::{ListenOptions, RunningMock};
 use crate::structural::{
     StartError, StructuralConfiguration, StructuralInterface, StructuralOptions,
     StructuralTerminal, TerminalContext,
@@ -49,13 +42,12 @@ pub struct CommandApiState {
 pub type RunningCommandApi = RunningMock<CommandApiState>;
 
 /// Data that all connections share.
-#[derive(Clone)]
 struct ApiContext {
     form: CommandApiForm,
     /// The mode in which a request begins.
     mode: usize,
     /// User and password of HTTP authentication.
-    account: Arc<str>,
+    account: String,
     terminal: TerminalContext,
 }
 
@@ -93,7 +85,7 @@ impl CommandApi {
         let context = ApiContext {
             form,
             mode,
-            account: format!("Basic {}", STANDARD.encode(account)).into(),
+            account: format!("Basic {}", STANDARD.encode(account)),
             terminal: TerminalContext {
                 faults: running.faults.clone(),
                 command_line: Arc::new(*structure),
@@ -102,7 +94,7 @@ impl CommandApi {
                 log: running.log.clone(),
             },
         };
-        running.accept(listener, server(context));
+        running.accept(listener, http_server::server(&running, context));
         Ok(running)
     }
 }
@@ -119,71 +111,40 @@ impl RunningCommandApi {
     }
 }
 
-/// Serves a connection until the token is cancelled.
-fn server(
-    shared: ApiContext,
-) -> impl Fn(TcpStream, SocketAddr, CancellationToken) -> ServedConnection {
-    let acceptor = TlsAcceptor::from(tls::server_config());
-    move |stream, _, stop| {
-        let (shared, acceptor) = (shared.clone(), acceptor.clone());
-        Box::pin(async move {
-            tokio::select! {
-                () = stop.cancelled() => {}
-                () = connection(stream, shared, acceptor) => {}
-            }
-        })
+impl HttpDevice for ApiContext {
+    fn command(&self, request: &HttpRequest) -> String {
+        request.line()
     }
-}
 
-async fn connection(stream: TcpStream, shared: ApiContext, acceptor: TlsAcceptor) {
-    let number = shared.terminal.log.connected();
-    let Ok(stream) = acceptor.accept(stream).await else {
-        return;
-    };
-    let service = hyper::service::service_fn(|request: hyper::Request<Incoming>| {
-        let shared = &shared;
-        async move { shared.exchange(request, number).await }
-    });
-    let served = hyper::server::conn::http1::Builder::new()
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
-    if let Err(error) = served {
-        tracing::debug!(%error, "a connection of a mock command API ended");
+    fn logged(&self, request: &HttpRequest) -> String {
+        request.line()
     }
-}
 
-impl ApiContext {
-    async fn exchange(
-        &self,
-        request: hyper::Request<Incoming>,
-        connection: u64,
-    ) -> Result<hyper::Response<Full<Bytes>>, hyper::Error> {
-        let (parts, body) = request.into_parts();
-        let body = body.collect().await?.to_bytes();
-        let proof = parts.headers.get(AUTHORIZATION);
-        let is_user = proof.is_some_and(|proof| proof.as_bytes() == self.account.as_bytes());
+    /// Faults that act on a line are those of the terminal.
+    fn execute(&self, request: &HttpRequest, _: &FaultDecision) -> HttpAnswer {
         let path = match self.form {
             CommandApiForm::RunCommands => "/command-api",
             CommandApiForm::CallPerLine => "/ins",
         };
-        let (status, answer) = if !is_user {
+        let (status, answer) = if request.header("authorization") != Some(self.account.as_str()) {
             (401, json!("Unable to authenticate user"))
-        } else if parts.method != hyper::Method::POST || parts.uri.path() != path {
+        } else if request.method != "POST" || request.path != path {
             (404, json!("Not Found"))
         } else {
-            match serde_json::from_slice(&body) {
-                Ok(body) => self.answer(&body, connection),
+            match serde_json::from_slice(&request.body) {
+                Ok(body) => self.answer(&body, request.connection),
                 Err(error) => (400, json!({"error": {"message": error.to_string()}})),
             }
         };
-        let mut response = hyper::Response::new(Full::new(Bytes::from(answer.to_string())));
-        *response.status_mut() =
-            hyper::StatusCode::from_u16(status).unwrap_or(hyper::StatusCode::INTERNAL_SERVER_ERROR);
-        let json = HeaderValue::from_static("application/json");
-        response.headers_mut().insert(CONTENT_TYPE, json);
-        Ok(response)
+        HttpAnswer {
+            status,
+            body: answer.to_string(),
+            ..HttpAnswer::default()
+        }
     }
+}
 
+impl ApiContext {
     fn answer(&self, body: &Value, connection: u64) -> (u16, Value) {
         match self.form {
             CommandApiForm::RunCommands => self.run_commands(body, connection),
