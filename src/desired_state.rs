@@ -12,6 +12,7 @@
 //! `docs/desired-state.md` describes the format.
 
 mod compile;
+pub(crate) mod declared;
 mod document;
 mod error;
 mod merge;

@@ -1,4 +1,4 @@
-//! Instances that are at their defaults: the configuration has no line of them.
+//! Defaults: the values that attributes have without a line or a field, and instances that have only such values.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,6 +10,18 @@ use crate::read::{CONFIG, Parsed, State};
 use crate::value::Attributes;
 
 impl Driver {
+    /// The values that an instance of the type has if nothing sets them, as far as the definition has them. Never a
+    /// name or a secret: without them an instance is another one, or its secret would be removed.
+    pub fn default_attributes(&self, model: &TypeModel) -> Attributes {
+        let properties = model.properties();
+        let own = properties.filter(|attribute| attribute.name != "ensure" && !attribute.sensitive);
+        let defaults = own.filter_map(|attribute| {
+            let value = self.default_value(model, &attribute.name)?;
+            Some((attribute.name.clone(), value))
+        });
+        defaults.collect()
+    }
+
     /// Whether each of these instances of a type is at its defaults, and neither created nor removed: the configuration
     /// has no line of it.
     pub fn are_at_defaults(

@@ -16,6 +16,19 @@ impl TypeModel {
             .collect()
     }
 
+    /// Removes attributes without a setting that rules forbid next to other attributes. Returns the first rule that is
+    /// broken without them.
+    pub fn without_conflicts(&self, attributes: &mut Attributes) -> Option<ValueError> {
+        loop {
+            let error = self.check_rules(attributes).into_iter().next()?;
+            let value = attributes.get(&error.attribute);
+            if !value.is_some_and(|value| self.is_unset(&error.attribute, value)) {
+                return Some(error);
+            }
+            attributes.remove(&error.attribute);
+        }
+    }
+
     fn broken(&self, rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
         let supplied: Vec<&str> = rule
             .attributes

@@ -7,7 +7,7 @@ use switchtender_outline::CommandLine;
 use super::CliType;
 use super::found::FoundInstance;
 use super::render::Goal;
-use super::rules::{self, CliAttributeRule, InstanceKind};
+use super::rules::{self, CliAttributeRule, CliLocation, InstanceKind};
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::Diagnostic;
 use crate::driver::effect::{Effect, EffectSlot};
@@ -87,7 +87,18 @@ impl InstanceReader for CliType {
     }
 
     fn default_value(&self, attribute: &str) -> Option<Value> {
-        self.attributes.get(attribute)?.absent.clone()
+        let rule = self.attributes.get(attribute)?;
+        // Without members there is no line, and no value.
+        if !rule.is_applied() || self.stands_elsewhere(rule) {
+            return None;
+        }
+        let is_flag = matches!(
+            rule.location,
+            CliLocation::Exists(_) | CliLocation::InnerBlock
+        );
+        rule.absent
+            .clone()
+            .or_else(|| is_flag.then_some(false.into()))
     }
 }
 

@@ -142,6 +142,13 @@ impl InstanceReader for RestType {
         let rule = self.definition.attributes.get(attribute);
         rule.is_none_or(|rule| !rule.write_only)
     }
+
+    fn default_value(&self, attribute: &str) -> Option<Value> {
+        match &self.definition.attributes.get(attribute)?.location {
+            RestLocation::Choice(choice) => choice.absent.clone(),
+            _ => self.silent_value(attribute),
+        }
+    }
 }
 
 impl ChangePlanner for RestType {

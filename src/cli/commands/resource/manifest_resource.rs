@@ -6,7 +6,6 @@ use foldhash::{HashMap, HashSet};
 use switchtender_devices::change::{Desired, Instance};
 use switchtender_devices::driver::Driver;
 use switchtender_devices::model::TypeModel;
-use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::printable::escape;
 use switchtender_devices::value::{Attributes, Name, Value};
@@ -54,19 +53,6 @@ fn title(model: &TypeModel, instance: &Instance, equals: &mut HashMap<String, us
     match *number {
         1 => title,
         number => format!("{title} ({number})"),
-    }
-}
-
-/// Removes attributes without a setting that rules forbid next to other attributes. Returns the first rule that is
-/// broken without them.
-fn without_conflicts(model: &TypeModel, attributes: &mut Attributes) -> Option<ValueError> {
-    loop {
-        let error = model.check_rules(attributes).into_iter().next()?;
-        let value = attributes.get(&error.attribute);
-        if !value.is_some_and(|value| model.is_unset(&error.attribute, value)) {
-            return Some(error);
-        }
-        attributes.remove(&error.attribute);
     }
 }
 
@@ -122,7 +108,7 @@ impl ManifestResource {
         let namevars: Vec<&str> = model.namevars().collect();
         let has_secret_name = has_secret_name(model, &instance);
         let mut instance = instance;
-        let broken = without_conflicts(model, &mut instance.attributes);
+        let broken = model.without_conflicts(&mut instance.attributes);
         let desired = Desired {
             reference: title.as_str().into(),
             model: Arc::clone(model),
