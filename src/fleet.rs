@@ -28,6 +28,7 @@ pub(crate) mod run_request;
 pub(crate) mod runner;
 mod save_config;
 pub(crate) mod saved_files;
+pub(crate) mod saved_fleet;
 pub(crate) mod server_run;
 pub(crate) mod state_files;
 pub(crate) mod stored_plan;

@@ -1,8 +1,6 @@
 //! Files with the saved answers of a device: a configuration, or answers by name of the read.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,8 +14,12 @@ use switchtender_devices::session::saved::SavedAnswers;
 use super::connector::RECORDING;
 use crate::store;
 
-/// The extensions of the files of a device.
-const EXTENSIONS: [&str; 3] = ["json", RECORDING, "cfg"];
+/// The extensions of files with answers.
+const ANSWERS: [&str; 2] = ["json", RECORDING];
+/// The extensions of configurations.
+const CONFIGURATIONS: [&str; 3] = ["cfg", "conf", "config"];
+/// The extensions of texts that may be configurations.
+const TEXTS: [&str; 2] = ["txt", "log"];
 
 /// A file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +49,15 @@ impl SavedFileError {
         matches!(self, Self::Read { cause, .. } if cause.kind() == io::ErrorKind::NotFound)
     }
 
+    /// Why, without the path.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Read { cause, .. } => cause.to_string(),
+            Self::Json { cause, .. } => cause.to_string(),
+            Self::Recording { cause, .. } => cause.to_string(),
+        }
+    }
+
     /// What to do next.
     pub(crate) fn hint(&self) -> Option<String> {
         self.is_missing_file().then(|| {
@@ -56,12 +67,14 @@ impl SavedFileError {
     }
 }
 
-/// The answers in a file and in the file of the same device beside it, if there is one: `sw1.json`
+/// The answers in a file and in the files of the same device beside it, if there are any: `sw1.json`
 /// beside `sw1.cfg`. The file itself must exist.
 pub(crate) fn read_with_neighbor(path: &Path) -> Result<Reads, SavedFileError> {
     let mut reads = read_file(path)?;
-    for extension in EXTENSIONS {
-        let neighbor = path.with_extension(extension);
+    let stem = device_stem(path);
+    let configurations = CONFIGURATIONS.iter().filter(|_| has_answers(path));
+    for extension in ANSWERS.iter().chain(configurations) {
+        let neighbor = path.with_file_name(format!("{stem}.{extension}"));
         if neighbor != path && neighbor.exists() {
             for (name, answer) in read_file(&neighbor)? {
                 reads.entry(name).or_insert(answer);
@@ -71,23 +84,26 @@ pub(crate) fn read_with_neighbor(path: &Path) -> Result<Reads, SavedFileError> {
     Ok(reads)
 }
 
-/// The first file of each device in a directory, by name.
-pub(crate) fn list(directory: &Path) -> Result<Vec<PathBuf>, SavedFileError> {
-    let failed = |cause| SavedFileError::Read {
-        path: directory.to_owned(),
-        cause,
-    };
-    let mut files = BTreeMap::new();
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-        let is_known = EXTENSIONS.contains(&extension) && path.is_file();
-        if let Some(name) = path.file_stem().filter(|_| is_known) {
-            let name = name.to_owned();
-            files.entry(name).or_insert(path);
-        }
-    }
-    Ok(files.into_values().collect())
+/// The file name without an extension of saved answers: `sw1.example.net` of `sw1.example.net.cfg`.
+pub(crate) fn device_stem(path: &Path) -> String {
+    let is_known = is_named_as_saved(path) || TEXTS.contains(&extension(path));
+    let stem = path.file_stem().filter(|_| is_known);
+    let stem = stem.or(path.file_name()).unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+/// Whether the extension of a file says that it has saved answers.
+pub(crate) fn is_named_as_saved(path: &Path) -> bool {
+    has_answers(path) || CONFIGURATIONS.contains(&extension(path))
+}
+
+/// Whether a file has answers by name, not a configuration.
+pub(crate) fn has_answers(path: &Path) -> bool {
+    ANSWERS.contains(&extension(path))
+}
+
+fn extension(path: &Path) -> &str {
+    path.extension().and_then(OsStr::to_str).unwrap_or_default()
 }
 
 /// Reads a file: with the extension `json` it has answers by name of the read,
@@ -98,13 +114,14 @@ pub(crate) fn read_file(path: &Path) -> Result<Reads, SavedFileError> {
     if extension == RECORDING {
         return Ok(read_recording(path)?.reads());
     }
-    let text = read_text(path)?;
     if extension != "json" {
+        let text = read_configuration(path)?;
         return Ok(Reads::from_iter([(
             CONFIG.to_owned(),
             text.replace("\r\n", "\n"),
         )]));
     }
+    let text = read_text(path)?;
     let answers: serde_json::Map<String, serde_json::Value> =
         serde_json::from_str(&text).map_err(|cause| SavedFileError::Json {
             path: path.to_owned(),
@@ -129,6 +146,29 @@ pub(crate) fn read_recording(path: &Path) -> Result<Recording, SavedFileError> {
     })
 }
 
+/// A configuration. Devices print the bytes that were typed, so that one that is not UTF-8 is read as Latin-1.
+fn read_configuration(path: &Path) -> Result<String, SavedFileError> {
+    let failed = |cause| SavedFileError::Read {
+        path: path.to_owned(),
+        cause,
+    };
+    let bytes = regular_file::read(path, regular_file::LARGEST).map_err(failed)?;
+    if bytes.contains(&0) {
+        return Err(failed(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "the file is not text",
+        )));
+    }
+    let text = String::from_utf8(bytes);
+    Ok(text.unwrap_or_else(|error| {
+        error
+            .as_bytes()
+            .iter()
+            .map(|byte| char::from(*byte))
+            .collect()
+    }))
+}
+
 fn read_text(path: &Path) -> Result<String, SavedFileError> {
     regular_file::read_text(path, regular_file::LARGEST).map_err(|cause| SavedFileError::Read {
         path: path.to_owned(),
@@ -144,7 +184,7 @@ pub(crate) fn read_directory(
     let name = store::directory_name(device);
     let mut reads = Reads::default();
     let mut missing = None;
-    for extension in EXTENSIONS {
+    for extension in ANSWERS.iter().chain(&CONFIGURATIONS) {
         match read_file(&directory.join(format!("{name}.{extension}"))) {
             Ok(answers) => reads.extend(answers),
             Err(error) if error.is_missing_file() => missing = Some(error),

@@ -404,6 +404,12 @@ impl Platform {
         (!is_complete).then_some(request.command.as_str())
     }
 
+    /// Whether a text has the lines that each answer to a read has.
+    pub fn is_answer_like(&self, read: &str, text: &str) -> bool {
+        let rule = self.reads.get(read);
+        rule.is_some_and(|rule| rule.request.answer.has_expected_lines(text))
+    }
+
     /// Parses the answers of a device, and checks those that are empty; `before` has the answers to
     /// earlier reads. Returns the valid answers, and an error for each other one: it is not in the
     /// declared form, or it is empty, and another answer shows that it should not be.

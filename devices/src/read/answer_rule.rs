@@ -76,6 +76,17 @@ impl AnswerRule {
         expectations.try_for_each(|one| one.check(text, json.as_ref()))
     }
 
+    /// Whether a text has the lines of a valid answer, whatever its end is.
+    pub(crate) fn has_expected_lines(&self, text: &str) -> bool {
+        let mut lines = self.expectations.iter();
+        let is_end = |one: &&Expectation| matches!(one, Expectation::LastLine(_));
+        lines.any(|one| !is_end(&one))
+            && self
+                .expectations
+                .iter()
+                .all(|one| is_end(&one) || one.check(text, None).is_ok())
+    }
+
     /// The list of instances, if the answer is JSON with one.
     pub(crate) fn rows(&self) -> Option<&NestedRows> {
         self.expectations.iter().find_map(|one| match one {

@@ -43,7 +43,7 @@ pub(crate) struct FactsArgs {
 /// Reads the facts from the device and prints them as JSON.
 pub(crate) fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
     block_on(async {
-        if let Some(saved) = args.saved.open(&args.access)? {
+        if let Some((_, saved)) = args.saved.open_one(&args.access)? {
             let facts = inspect::facts(&saved.connector).await;
             let facts = facts.map_err(|error| CommandError::new(chain(&error)))?;
             if let Some(note) = saved.connector.unknown_facts_note() {

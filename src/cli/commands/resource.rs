@@ -22,7 +22,7 @@ use crate::cli::exit::{CommandError, Exit, eprint_notice, print_document};
 use crate::cli::interrupt::{stop_read_on_signals, unless_stopped};
 use crate::cli::options::device_access::DeviceAccess;
 use crate::cli::options::global::Global;
-use crate::cli::options::saved_config::SavedConfig;
+use crate::cli::options::saved_config::{OpenConfigs, SavedConfig};
 use crate::cli::options::unknown_name::unknown_type;
 use crate::cli::output::view::of_device;
 use crate::cli::runtime::block_on;
@@ -47,7 +47,7 @@ pub(crate) use format::{ResourceFormat, TypeResources, render, secrets_notice};
        switchtender resource [OPTIONS] --all DEVICE...
        switchtender resource [OPTIONS] --device USER@ADDRESS --platform PLATFORM TYPE [NAME]
        switchtender resource [OPTIONS] --config FILE --platform PLATFORM [TYPE [NAME]]
-       switchtender resource [OPTIONS] --config DIR --platform PLATFORM --all --output-dir DIR"
+       switchtender resource [OPTIONS] --config DIR [--platform PLATFORM] --all --output-dir DIR"
 )]
 pub(crate) struct ResourceArgs {
     /// A device, a type such as network_vlan and the name of a resource; with --all, devices
@@ -89,12 +89,12 @@ pub(crate) struct ResourceArgs {
 pub(crate) fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, CommandError> {
     block_on(async {
         if args.all
-            && let Some(devices) = args.saved.open_all(&args.access)?
+            && let Some(OpenConfigs { devices, .. }) = args.saved.open(&args.access)?
         {
             return saved::run_all(args, global, &devices).await;
         }
-        if let Some(device) = args.saved.open(&args.access)? {
-            return saved::run(args, &device).await;
+        if let Some((registry, device)) = args.saved.open_one(&args.access)? {
+            return saved::run(args, &registry, &device).await;
         }
         if args.all {
             return all::run(args, global).await;

@@ -1,96 +1,81 @@
-//! Arguments of the commands that can read a saved configuration instead of a device.
+//! Arguments of the commands that can read saved configurations instead of devices.
 
 use std::path::{Path, PathBuf};
 
 use switchtender_devices::driver::Registry;
-use switchtender_devices::session::saved::SavedAnswers;
 
-use crate::cli::exit::CommandError;
+use crate::cli::exit::{CommandError, eprint_notice};
 use crate::cli::options::device_access::DeviceAccess;
 use crate::cli::options::unknown_name::unknown_platform;
 use crate::error_chain::chain;
-use crate::fleet::connector::DeviceConnector;
-use crate::fleet::saved_files;
+use crate::fleet::saved_fleet::{self, SavedDevice, SavedFleet};
 
 /// A saved configuration.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SavedConfig {
     /// Read this saved configuration instead of a device, and sw1.json beside sw1.cfg. A file *.json
     /// has answers, with the names of the reads as keys. The name of the device is that of the file,
-    /// sw1
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "platform",
-        conflicts_with_all = ["device", "record"]
-    )]
+    /// sw1. With --all also a folder: files DEVICE.cfg or DEVICE, with folders of groups, as Oxidized
+    /// and RANCID write them. The platform is that of router.db, else of --platform
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["device", "record"])]
     config: Option<PathBuf>,
 }
 
-/// The saved answers of a device.
-pub(crate) struct SavedDevice {
+/// The definitions, and the devices of `--config`.
+pub(crate) struct OpenConfigs {
     pub(crate) registry: Registry,
-    pub(crate) connector: DeviceConnector,
-    /// The file of the answers.
-    pub(crate) file: String,
-    /// Name of the device: the file without directory and extension.
-    pub(crate) name: String,
+    pub(crate) devices: Vec<SavedDevice>,
 }
 
 impl SavedConfig {
-    /// The saved configuration of `--config`. Nothing connects.
-    pub(crate) fn open(&self, access: &DeviceAccess) -> Result<Option<SavedDevice>, CommandError> {
-        let file = self.config.as_deref();
-        file.map(|file| Self::read(file, access)).transpose()
+    /// The devices of `--config`. Prints which files are none. Nothing connects.
+    pub(crate) fn open(&self, access: &DeviceAccess) -> Result<Option<OpenConfigs>, CommandError> {
+        let path = self.config.as_deref();
+        path.map(|path| open(path, access)).transpose()
     }
 
-    /// The saved configuration of `--config`, or all of a directory, by name.
-    pub(crate) fn open_all(
+    /// The device of `--config`, if it is one file.
+    pub(crate) fn open_one(
         &self,
         access: &DeviceAccess,
-    ) -> Result<Option<Vec<SavedDevice>>, CommandError> {
-        let Some(path) = self.config.as_deref() else {
+    ) -> Result<Option<(Registry, SavedDevice)>, CommandError> {
+        let Some(OpenConfigs {
+            registry,
+            mut devices,
+        }) = self.open(access)?
+        else {
             return Ok(None);
         };
-        let files = if !path.is_dir() {
-            vec![path.to_owned()]
-        } else {
-            let files = saved_files::list(path);
-            files.map_err(|error| CommandError::new(chain(&error)))?
-        };
-        if files.is_empty() {
-            let error = CommandError::new(format!("{} has no configurations", path.display()));
-            return Err(error.hint("save the running configuration of each device as DEVICE.cfg"));
+        match devices.pop() {
+            Some(device) if devices.is_empty() => Ok(Some((registry, device))),
+            _ => {
+                let error = CommandError::new(format!("{} devices are saved", devices.len() + 1));
+                Err(error.hint("pass the file of one device"))
+            }
         }
-        let devices = files.iter().map(|file| Self::read(file, access));
-        devices.collect::<Result<_, _>>().map(Some)
     }
+}
 
-    fn read(file: &Path, access: &DeviceAccess) -> Result<SavedDevice, CommandError> {
-        let platform = access.source.platform.as_deref().unwrap_or_default();
-        if access.mock.is_enabled() {
-            let error = CommandError::new("--config and --mock cannot be combined");
-            return Err(error.hint("use only one of them"));
-        }
-        let registry = crate::cli::options::definitions::load(access.definitions.as_deref())?;
-        let Some(platform) = registry.platform_by_alias(platform).cloned() else {
-            return Err(unknown_platform(&registry, platform));
-        };
-        let reads = saved_files::read_with_neighbor(file)
-            .map_err(|error| CommandError::new(chain(&error)))?;
-        let name = file.file_stem().unwrap_or_default();
-        let name = name.to_string_lossy().into_owned();
-        let file = file.display().to_string();
-        let answers = SavedAnswers {
-            device: file.clone(),
-            reads,
-        };
-        let connector = DeviceConnector::saved(answers, platform, []);
-        Ok(SavedDevice {
-            registry,
-            connector,
-            name,
-            file,
-        })
+/// Opens a file or folder.
+fn open(path: &Path, access: &DeviceAccess) -> Result<OpenConfigs, CommandError> {
+    if access.mock.is_enabled() {
+        let error = CommandError::new("--config and --mock cannot be combined");
+        return Err(error.hint("use only one of them"));
     }
+    let registry = crate::cli::options::definitions::load(access.definitions.as_deref())?;
+    let name = access.source.platform.as_deref();
+    let platform = name.map(|name| {
+        let platform = registry.platform_by_alias(name).cloned();
+        platform.ok_or_else(|| unknown_platform(&registry, name))
+    });
+    let platform = platform.transpose()?;
+    let fleet = saved_fleet::open(path, &registry, platform.as_ref());
+    let SavedFleet { devices, skipped } = fleet.map_err(|error| CommandError {
+        hint: error.hint(),
+        ..CommandError::new(chain(&error))
+    })?;
+    for file in skipped {
+        eprint_notice(&format!("skipped {}: {}", file.path.display(), file.reason));
+    }
+    Ok(OpenConfigs { registry, devices })
 }

@@ -1,16 +1,22 @@
 //! `resource --config FILE`: the resources in a saved configuration, or in all of a directory.
 
+use switchtender_devices::driver::Registry;
+
 use super::all::{print_counts, write};
 use super::{ResourceArgs, TypeResources, find_model, read_error, render, secrets_notice, show};
 use crate::cli::exit::{CommandError, Exit, eprint_notice, eprint_text, print_document};
 use crate::cli::options::global::Global;
-use crate::cli::options::saved_config::SavedDevice;
 use crate::cli::output::view::of_device;
 use crate::fleet::inspect::{self, Inspection};
+use crate::fleet::saved_fleet::SavedDevice;
 
 /// Prints the resources of one type, or of all types of the platform that the file can show.
-pub(super) async fn run(args: &ResourceArgs, device: &SavedDevice) -> Result<Exit, CommandError> {
-    let file = device.file.as_str();
+pub(super) async fn run(
+    args: &ResourceArgs,
+    registry: &Registry,
+    device: &SavedDevice,
+) -> Result<Exit, CommandError> {
+    let file = device.file.display().to_string();
     if let [_, _, extra, ..] = args.names.as_slice() {
         let error = CommandError::new(format!("unexpected argument `{extra}`"));
         return Err(error.hint("with --config, name only TYPE and NAME"));
@@ -20,11 +26,11 @@ pub(super) async fn run(args: &ResourceArgs, device: &SavedDevice) -> Result<Exi
     }
     let name = args.names.get(1).map(String::as_str);
     if let Some(type_name) = args.names.first() {
-        let model = find_model(&device.registry, type_name)?;
+        let model = find_model(registry, type_name)?;
         let inspection = inspect::instances(&device.connector, &model).await;
-        let inspection = inspection.map_err(|error| read_error(file, &error))?;
+        let inspection = inspection.map_err(|error| read_error(&file, &error))?;
         inspection.notes.iter().for_each(|note| eprint_notice(note));
-        return show(args, file, &device.name, &model, inspection, name);
+        return show(args, &file, &device.name, &model, inspection, name);
     }
     let mut exit = Exit::SUCCESS;
     let mut inspection = read_all(device, &mut exit).await?;
@@ -81,12 +87,12 @@ pub(super) async fn run_all(
 
 /// The instances of all types, with messages about those that the file does not show.
 async fn read_all(device: &SavedDevice, exit: &mut Exit) -> Result<Inspection, CommandError> {
-    let file = device.file.as_str();
+    let file = device.file.display().to_string();
     let inspection = inspect::all_instances(&device.connector).await;
-    let inspection = inspection.map_err(|error| read_error(file, &error))?;
+    let inspection = inspection.map_err(|error| read_error(&file, &error))?;
     inspection.notes.iter().for_each(|note| eprint_notice(note));
     for failed in &inspection.failed {
-        let reason = of_device(file, &failed.error);
+        let reason = of_device(&file, &failed.error);
         eprint_notice(&format!(
             "cannot read {}: {reason}",
             failed.types.join(", ")
