@@ -38,9 +38,7 @@ pub use level::Level;
 pub use load::{Loading, load, source};
 pub use load_error::LoadError;
 pub(crate) use load_error::LoadMessage;
-pub(crate) use metaparameters::{
-    NAMES as METAPARAMETERS, audited as audited_properties, read as read_metaparameters,
-};
+pub(crate) use metaparameters::{audited as audited_properties, read as read_metaparameters};
 pub(crate) use position::{Segment, locate_all};
 pub(crate) use redact::hides_value;
 pub use resource_ref::ResourceRef;

@@ -17,6 +17,8 @@ mod rules;
 pub mod type_file;
 pub mod type_import;
 mod type_stub;
+pub mod version;
+pub mod view;
 
 use std::borrow::Cow;
 
@@ -31,6 +33,8 @@ pub use canon::Canon;
 pub use reference::{Reference, UnstatedReference};
 pub use relation::{AutoKind, AutoRelation, RelationSource};
 pub use rule_keys::Shutdown;
+use version::Version;
+pub use view::ViewPlace;
 
 /// A resource type.
 #[derive(Clone, Debug, Default)]
@@ -76,6 +80,8 @@ pub struct TypeModel {
     pub shutdown: Option<Shutdown>,
     /// Attributes whose value is unique among all devices of a site.
     pub site_unique: Vec<String>,
+    /// Where the type is in a view of desired state.
+    pub place: Option<ViewPlace>,
 }
 
 impl TypeModel {
@@ -168,6 +174,8 @@ pub struct AttributeModel {
     pub canon: Vec<Canon>,
     /// The objects that the value names.
     pub refers: Vec<Reference>,
+    /// The version of the program that was the first with the attribute. `None`: all have it.
+    pub since: Option<Version>,
 }
 
 impl AttributeModel {

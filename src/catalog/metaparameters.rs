@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use switchtender_devices::model::TypeModel;
+use switchtender_devices::model::view::METAPARAMETERS;
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::Level;
@@ -11,22 +12,6 @@ use super::load::texts;
 use super::node::{Metaparameters, Relation};
 use super::resource_ref::{ResourceRef, is_lowercase_ascii};
 use super::tag_list::TagList;
-
-/// All metaparameters, in the order in which Puppet assigns them.
-pub(crate) const NAMES: [&str; 12] = [
-    "noop",
-    "schedule",
-    "audit",
-    "loglevel",
-    "alias",
-    "tag",
-    "require",
-    "subscribe",
-    "before",
-    "notify",
-    "stage",
-    "provider",
-];
 
 /// Unresolved relationships of a resource, in Puppet's order: `require`, `subscribe`, `before`,
 /// `notify`.
@@ -49,7 +34,7 @@ pub(crate) fn read(
 ) -> Result<(Metaparameters, Relations), BadMetaparameter> {
     let mut meta = Metaparameters::default();
     let mut relations = Relations::new();
-    for name in NAMES {
+    for name in METAPARAMETERS {
         let Some(value) = parameters.get(name).map(Value::unwrap_sensitive) else {
             continue;
         };

@@ -11,15 +11,14 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::model::TypeModel;
-
-use super::metaparameters;
+use switchtender_devices::model::view::METAPARAMETERS;
 
 /// Whether messages hide the value of an attribute: the model marks it as sensitive, or does not have
 /// it, because the name can be that of a secret, misspelled.
 pub(crate) fn hides_value(model: &TypeModel, attribute: &str) -> bool {
     match model.attributes.get(attribute) {
         Some(attribute) => attribute.sensitive,
-        None => !metaparameters::NAMES.contains(&attribute),
+        None => !METAPARAMETERS.contains(&attribute),
     }
 }
 

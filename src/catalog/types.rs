@@ -361,6 +361,7 @@ fn small_attribute(name: &str, role: Role) -> AttributeModel {
         sensitive: false,
         canon: Vec::new(),
         refers: Vec::new(),
+        since: None,
     }
 }
 

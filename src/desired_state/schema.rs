@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::driver::Registry;
+use switchtender_devices::model::view::METAPARAMETERS;
 use switchtender_devices::model::{AttributeModel, Role, RunsOn, TypeModel};
 
 use super::merge::{NOT_DECLARED, PURGE, VARIABLES};
-use crate::catalog::{Level, METAPARAMETERS};
+use crate::catalog::Level;
 use crate::inventory::schema as inventory;
 
 /// The schema of a file of `--state`.

@@ -8,6 +8,7 @@ use switchtender_devices::change::Desired;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::{Driver, Problem, Registry};
 use switchtender_devices::model::canonical::{Defaults, ValueError};
+use switchtender_devices::model::view::METAPARAMETERS;
 use switchtender_devices::model::{Role, TypeModel};
 use switchtender_devices::value::Name;
 
@@ -16,8 +17,7 @@ use super::order::EvaluationOrder;
 use super::relation::{DeclaredRelation, ReferenceIndex, relations};
 use super::target::CatalogTarget;
 use crate::catalog::{
-    Catalog, CatalogResource, METAPARAMETERS, ResourceRef, Segment, audited_properties,
-    hides_value, locate_all,
+    Catalog, CatalogResource, ResourceRef, Segment, audited_properties, hides_value, locate_all,
 };
 use crate::compat::{Deviation, Deviations};
 use crate::parallel;

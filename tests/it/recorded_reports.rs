@@ -104,6 +104,7 @@ fn model(name: &str, supplied: Vec<Name>) -> TypeModel {
                 sensitive: false,
                 canon: Vec::new(),
                 refers: Vec::new(),
+                since: None,
             };
             (name, attribute)
         })

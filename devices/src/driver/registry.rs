@@ -7,6 +7,7 @@
 mod file;
 mod key_reference;
 mod schema;
+mod views;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -31,6 +32,8 @@ use file::{
 pub struct Registry {
     models: Arc<Models>,
     platforms: BTreeMap<PlatformName, LazyDefinition<Platform>>,
+    /// The types that can be in a view of desired state.
+    placed: BTreeSet<TypeName>,
     /// Types that hosts apply, without attributes.
     host_types: BTreeMap<TypeName, Arc<TypeModel>>,
     /// The files: the shipped ones and the user's.
@@ -92,6 +95,7 @@ impl Registry {
     pub fn shipped() -> Self {
         let mut models = Models::new();
         let mut sensitive = BTreeSet::new();
+        let mut placed = BTreeSet::new();
         let mut platforms: BTreeMap<PlatformName, DefinitionFile> = BTreeMap::new();
         let mut types: BTreeMap<PlatformName, Types> = BTreeMap::new();
         for file in definitions::shipped() {
@@ -100,6 +104,9 @@ impl Registry {
                     let kind = TypeName::from(kind);
                     if file.source.text.contains(SENSITIVE) {
                         sensitive.insert(kind.clone());
+                    }
+                    if file.source.text.contains(views::VIEW) {
+                        placed.insert(kind.clone());
                     }
                     let model = move || {
                         let chosen = SelectedFile::shipped(&file);
@@ -137,6 +144,7 @@ impl Registry {
         Self {
             platforms: platforms.collect(),
             models,
+            placed,
             ..Self::default()
         }
     }
@@ -224,6 +232,9 @@ impl Registry {
                 &mut findings,
             );
         }
+        if findings.is_empty() {
+            findings = views::conflicts(files, &models, &platforms);
+        }
         if !findings.is_empty() {
             return Err(findings);
         }
@@ -232,6 +243,9 @@ impl Registry {
                 let kinds = platform.type_names();
                 kinds.map(move |kind| (name, kind))
             }));
+        let placed = models.values().map(|selected| &selected.model);
+        let placed = placed.filter(|model| model.place.is_some());
+        let placed = placed.map(|model| model.name.clone()).collect();
         let models = models
             .into_iter()
             .map(|(name, selected)| (name, lazy(|| selected.model)));
@@ -241,6 +255,7 @@ impl Registry {
         });
         Ok(Self {
             models: Arc::new(models.collect()),
+            placed,
             platforms: platforms.collect(),
             ..Self::default()
         })

@@ -10,6 +10,7 @@ mod relation;
 mod rule;
 mod rule_keys;
 pub(crate) mod value_spec;
+mod view_place;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use self::relation::read_relation;
 use self::rule::read_rule;
 use self::rule_keys::{read_attribute_names, read_default_word, read_shutdown};
 use self::value_spec::complete_pattern;
+use self::view_place::{check_attribute_name, check_type_name, read_place};
 use super::reference::UnstatedReference;
 use super::{AttributeModel, AutoKind, Refresh, Role, RunsOn, Style, TitlePattern, TypeModel};
 use crate::diagnostic::{Diagnostic, Source, suggest};
@@ -101,6 +103,9 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
     check_schema(root)?;
     root.get("extends");
     let name = root.required_string("type");
+    if let Some(name) = &name {
+        check_type_name(root, name);
+    }
     let doc = root.required_string("doc").unwrap_or_default();
     let runs_on = root.get("runs_on").and_then(|item| {
         word(
@@ -155,6 +160,7 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
                 "write `ensurable = true`",
             );
         } else if let Some(table) = item.table() {
+            check_attribute_name(&item, &name);
             let attribute = read_attribute(&name, &table);
             if table.get("refers").is_none() {
                 unstated.push(UnstatedReference {
@@ -228,6 +234,7 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
     let shutdown = root
         .get("shutdown")
         .and_then(|item| read_shutdown(&item, &attributes));
+    let place = read_place(root, &attributes);
     root.finish();
 
     Some(TypeModel {
@@ -250,6 +257,7 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         default_word,
         shutdown,
         site_unique,
+        place,
     })
 }
 

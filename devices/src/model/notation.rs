@@ -298,6 +298,7 @@ mod tests {
             sensitive: false,
             canon: Vec::new(),
             refers: Vec::new(),
+            since: None,
         };
         (model, notation)
     }

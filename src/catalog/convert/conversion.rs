@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use switchtender_devices::diagnostic::did_you_mean;
 use switchtender_devices::model::canonical::{Defaults, ValueError};
+use switchtender_devices::model::view::METAPARAMETERS;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::value::{Attributes, Value};
 
@@ -97,7 +98,7 @@ impl Conversion<'_, '_> {
                 Some(ty) => ty.behavior.open() || ty.model.attributes.contains_key(name),
                 None => name == "name",
             };
-            own || metaparameters::NAMES.contains(&name)
+            own || METAPARAMETERS.contains(&name)
         })
         .map_err(|bad| {
             let own = if bad.positioned { at } else { Position(None) };
@@ -140,8 +141,7 @@ impl Conversion<'_, '_> {
         }
         let meta = self.meta(Some(&resource.ty), at)?;
         for name in supplied.keys() {
-            if model.attributes.contains_key(name) || metaparameters::NAMES.contains(&name.as_str())
-            {
+            if model.attributes.contains_key(name) || METAPARAMETERS.contains(&name.as_str()) {
                 continue;
             }
             if resource.ty.behavior.open() {
@@ -241,7 +241,7 @@ impl Conversion<'_, '_> {
     fn take_attributes(&mut self, model: &TypeModel) -> Attributes {
         let mut supplied = std::mem::take(&mut self.declared.parameters);
         supplied.retain(|name, value| {
-            if !metaparameters::NAMES.contains(&name.as_str()) {
+            if !METAPARAMETERS.contains(&name.as_str()) {
                 return true;
             }
             // A type can have an attribute with the name of a metaparameter: f5_monitor has
@@ -326,7 +326,7 @@ impl Conversion<'_, '_> {
                     Level::Warning,
                     "the property itself was not assigned a value.".to_owned(),
                 ),
-                found if found.is_some() || metaparameters::NAMES.contains(&name.as_str()) => (
+                found if found.is_some() || METAPARAMETERS.contains(&name.as_str()) => (
                     Level::Warning,
                     format!(
                         "{name} is a parameter and not a property, and cannot be automatically redacted."

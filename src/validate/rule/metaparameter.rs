@@ -1,7 +1,9 @@
 //! A metaparameter with an invalid value.
 
+use switchtender_devices::model::view::METAPARAMETERS;
+
 use super::{Effects, Example, Rule, RuleCheck};
-use crate::catalog::{METAPARAMETERS, read_metaparameters};
+use crate::catalog::read_metaparameters;
 use crate::diagnostic::Severity;
 use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::relation::RelationKind;

@@ -84,6 +84,7 @@ impl Draft {
                 sensitive: false,
                 canon: Vec::new(),
                 refers: Vec::new(),
+                since: None,
             },
         );
         self

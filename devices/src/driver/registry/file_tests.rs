@@ -154,3 +154,96 @@ fn test_that_fails_is_not_missing() {
     assert!(registry.test(None).iter().any(|one| one.failure.is_some()));
     assert_eq!(messages(&registry.check()), [""; 0]);
 }
+
+/// What cannot be right in files of desired state is refused when the definitions are loaded.
+#[test]
+fn views_have_one_type_for_each_place_and_no_reserved_names() {
+    const BASE: &str = "view = \"interface\"\n";
+    const PORT: &str = "view = \"interface\"\nsection = \"port\"\n";
+    let cases = [
+        (("thing", BASE), ("other", PORT), ""),
+        (
+            ("thing", BASE),
+            ("other", BASE),
+            "box: other and thing are both the flat type of the view `interface`",
+        ),
+        (
+            ("thing", PORT),
+            ("other", PORT),
+            "box: other and thing have the section `port` of the view `interface`",
+        ),
+        (
+            ("thing", BASE),
+            ("other", "view = \"interface\"\nsection = \"mode\"\n"),
+            "box: the section `mode` of other is an attribute of thing",
+        ),
+        (
+            ("interface", BASE),
+            ("other", PORT),
+            "`interface` is a view, no type can have its name",
+        ),
+        (
+            ("thing", ""),
+            ("profiles", ""),
+            "`profiles` is a key of desired state, no type can have this name",
+        ),
+        (
+            ("thing", "view = \"purge\"\n"),
+            ("other", ""),
+            "`purge` has another meaning in desired state",
+        ),
+        (
+            ("thing", "view = \"interface\"\nsection = \"require\"\n"),
+            ("other", ""),
+            "`require` has another meaning in desired state",
+        ),
+        (
+            ("thing", "section = \"port\"\n"),
+            ("other", ""),
+            "`section` requires `view`",
+        ),
+        (
+            ("thing", "view = \"Interface\"\n"),
+            ("other", ""),
+            "`Interface` is not a word of small letters, digits and `_`",
+        ),
+    ];
+    for ((first, first_keys), (second, second_keys), expected) in cases {
+        let mut files = vec![DefinitionFile::new("box/platform.toml", PLATFORM)];
+        for (name, keys) in [(first, first_keys), (second, second_keys)] {
+            let model = MODEL.replace("\"thing\"", &format!("\"{name}\""));
+            let model = model.replace("[attr.name]", &format!("{keys}[attr.name]"));
+            files.push(DefinitionFile::new(format!("models/{name}.toml"), model));
+            let implementation = TYPE.replace("\"thing\"", &format!("\"{name}\""));
+            let implementation = implementation.replace("x {name}", &format!("{name} {{name}}"));
+            files.push(DefinitionFile::new(
+                format!("box/{name}.toml"),
+                implementation,
+            ));
+        }
+        let loaded = Registry::from_files(&[], &files);
+        let found = loaded.map_or_else(|found| messages(&found).join("\n"), |_| String::new());
+        assert_eq!(found, expected, "{first} {second}");
+    }
+}
+
+#[test]
+fn attributes_have_a_version_and_are_not_the_names_of_profiles() {
+    let cases = [
+        (
+            "[attr.use]\nvalues = [true]\n",
+            "`use` has the names of profiles in desired state, no attribute can have this name",
+        ),
+        ("since = \"new\"\n", "the value is no version"),
+        ("since = \"0.3\"\n", ""),
+    ];
+    for (keys, expected) in cases {
+        let files = [DefinitionFile::new(
+            "models/thing.toml",
+            format!("{MODEL}{keys}"),
+        )];
+        let loaded = Registry::from_files(&[], &files);
+        let found = loaded.map_or_else(|found| messages(&found).join("\n"), |_| String::new());
+        assert_eq!(found, expected, "{keys}");
+    }
+}

@@ -39,6 +39,7 @@ fn definitions_that_are_read_when_they_are_needed_are_those_that_are_read_at_onc
     );
     let loaded = |registry: &Registry| format!("{:?} {:?}", registry.models, registry.platforms);
     assert_eq!(loaded(&when_needed), loaded(&at_once));
+    assert_eq!(when_needed.placed, at_once.placed);
     for platform in at_once.platforms() {
         let deferred = when_needed.platform(platform.name.as_str()).unwrap();
         for (name, kind) in &platform.types {

@@ -5,6 +5,7 @@ use super::value_spec::{read_canon, read_values};
 use super::{value_of, word};
 use crate::document::{Item, Table};
 use crate::model::notation::Notation;
+use crate::model::version::Version;
 use crate::model::{ArrayKind, AttributeModel, Role, ValueSpec};
 use crate::value::Value;
 
@@ -24,6 +25,7 @@ pub(crate) fn ensure(default: Option<&str>) -> AttributeModel {
         sensitive: false,
         canon: Vec::new(),
         refers: Vec::new(),
+        since: None,
     }
 }
 
@@ -72,6 +74,7 @@ pub(crate) fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
             .unwrap_or_else(|| declared.is_some_and(|notation| notation.sensitive)),
         canon: canon.unwrap_or_default(),
         refers: Vec::new(),
+        since: table.get("since").and_then(|item| read_since(&item)),
     };
     if let Some(item) = refers {
         attribute.refers = read_references(&item, name, &attribute.values);
@@ -92,6 +95,20 @@ pub(crate) fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
         }
     }
     attribute
+}
+
+/// `since = "0.3"`.
+fn read_since(item: &Item<'_>) -> Option<Version> {
+    let found = Version::parse(&item.string()?);
+    if found.is_none() {
+        item.findings.error_with_help(
+            "since",
+            item.span.clone(),
+            "the value is no version",
+            "write the version of switchtender that is the first with the attribute: \"0.3\"",
+        );
+    }
+    found
 }
 
 /// Values in Puppet's notation of types, if they are not a list.
