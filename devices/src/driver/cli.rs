@@ -35,6 +35,7 @@ mod problems;
 mod refresh;
 mod render;
 mod rewrite;
+mod row_rule;
 mod rows;
 mod rule_lines;
 pub(crate) mod rules;

@@ -14,7 +14,7 @@ use super::Value;
 use crate::map::IndexMap;
 
 /// The name of an attribute; cheap to clone.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Arc<str>);
 
 impl Name {

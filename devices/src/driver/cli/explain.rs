@@ -1,8 +1,9 @@
 //! How a type is read and written, as text for users.
 
 use super::CliType;
-use super::named_lines::NamedLines;
-use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind, NoForm, TextBody};
+use super::rules::{
+    CliAttributeRule, CliLocation, Fallback, InstanceKind, NamedLines, NoForm, TextBody,
+};
 use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::{AttributeModel, Role};
 use crate::secret::Text;

@@ -6,7 +6,7 @@ use super::CliType;
 use super::found::FoundInstance;
 use super::instances::{ContentLocation, IndexedInstance, nodes_at, nodes_of};
 use super::named_lines::inner_blocks;
-use super::rows::table_rows;
+use super::row_rule::table_rows;
 use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind, part_of};
 use super::template::{LineTemplate, Vocabulary};
 use crate::model::Role;

@@ -33,7 +33,7 @@ use super::global_default;
 use super::line_text::LineRules;
 use super::refresh::RefreshRule;
 use super::rewrite::Rewrite;
-use super::rows::{RowKeys, RowRule};
+use super::row_rule::{RowKeys, RowRule};
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::Table;

@@ -10,10 +10,9 @@ use super::CliType;
 use super::found::FoundInstance;
 use super::instances::nodes_of;
 use super::rules::{CONFIG, CliAttributeRule};
-use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
-use crate::driver::quoting::Quoting;
+use super::template::{Bindings, CAPTURE_MARK, LineTemplate, trailing_number};
 use crate::read::State;
-use crate::read::indent::Tree;
+use crate::read::indent::{Node, Tree};
 use crate::value::{Attributes, Value};
 
 /// Suffix of a binding that has only the number of an attribute.
@@ -130,15 +129,22 @@ impl CliType {
         }
     }
 
+    /// The member whose block has this header.
+    pub(super) fn member_in(
+        &self,
+        rule: &CliAttributeRule,
+        block: &LineTemplate,
+        header: &Node,
+    ) -> Option<Value> {
+        let bindings = block.read(&header.text, self)?;
+        let member = bindings.into_iter().find(|(name, _)| *name == rule.name);
+        member.map(|(_, value)| value)
+    }
+
     fn referring(&self, rule: &CliAttributeRule, block: &LineTemplate, tree: &Tree) -> Referring {
-        let words = MemberVocabulary {
-            cli: self,
-            of: &rule.name,
-        };
         let mut referring = Referring::default();
         for node in nodes_of(Some(tree)) {
-            let header = block.read(&node.text, &words).unwrap_or_default();
-            let Some((_, member)) = header.into_iter().find(|(name, _)| name == "member") else {
+            let Some(member) = self.member_in(rule, block, node) else {
                 continue;
             };
             for child in &node.children.nodes {
@@ -177,39 +183,5 @@ impl CliType {
             let own = attributes.get(name).map(Value::unwrap_sensitive);
             own.and_then(Value::as_str).and_then(trailing_number) == value.as_str()
         })
-    }
-}
-
-/// Reads `{member}` as an element of the attribute.
-pub(super) struct MemberVocabulary<'a> {
-    pub(crate) cli: &'a CliType,
-    pub(crate) of: &'a str,
-}
-
-impl MemberVocabulary<'_> {
-    fn attribute<'n>(&'n self, name: &'n str) -> &'n str {
-        if name == "member" { self.of } else { name }
-    }
-}
-
-impl Vocabulary for MemberVocabulary<'_> {
-    fn read(&self, attribute: &str, text: &str) -> Option<Value> {
-        self.cli.read(self.attribute(attribute), text)
-    }
-
-    fn write(&self, attribute: &str, value: &Value) -> Option<String> {
-        self.cli.write(self.attribute(attribute), value)
-    }
-
-    fn is_secret(&self, attribute: &str) -> bool {
-        self.cli.is_secret(attribute)
-    }
-
-    fn reads_each_word(&self, attribute: &str) -> bool {
-        self.cli.reads_each_word(self.attribute(attribute))
-    }
-
-    fn quoting(&self) -> Option<&Quoting> {
-        self.cli.quoting()
     }
 }

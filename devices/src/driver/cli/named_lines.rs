@@ -5,21 +5,11 @@
 //! attributes are complete lines.
 
 use super::CliType;
-use super::template::{Bindings, LineTemplate};
+use super::rules::NamedLines;
+use super::template::Bindings;
 use crate::map::IndexMap;
 use crate::read::indent::Node;
 use crate::value::Value;
-
-/// How the lines of an instance are recognized.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct NamedLines {
-    /// The names that each line has.
-    pub(crate) names: Vec<String>,
-    /// The beginnings of lines, up to the last name.
-    pub(crate) openings: Vec<LineTemplate>,
-    /// The common beginning of all lines.
-    pub(crate) prefix: Option<LineTemplate>,
-}
 
 /// A line with the names of an instance.
 #[derive(Debug)]
@@ -43,15 +33,6 @@ pub(super) struct NamedBlock {
 type NamedBlocks = IndexMap<NameKey, NamedBlock>;
 
 impl NamedLines {
-    /// Adds the beginning of a line.
-    pub(crate) fn add_opening(&mut self, line: &LineTemplate) {
-        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let opening = line.opening(&names);
-        if !self.openings.iter().any(|known| known.is_like(&opening)) {
-            self.openings.push(opening);
-        }
-    }
-
     /// The names in a line; `None` if it is no line of an instance.
     pub(super) fn split(&self, line: &str, cli: &CliType) -> Option<NamedLine> {
         let read = |line: &str, is_negative| {

@@ -16,7 +16,7 @@ use self::survey::{LineContext, Survey};
 use super::CliType;
 use super::found::OTHER_WORDS;
 use super::instances::nodes_of;
-use super::rows::table_rows;
+use super::row_rule::table_rows;
 use super::rules::{
     CONFIG, CliAttributeRule, CliInstanceRule, CliLocation, Fallback, InstanceKind,
 };

@@ -3,20 +3,13 @@
 
 use super::CliType;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
-use super::template::{Bindings, LineTemplate};
+use super::template::Bindings;
 use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::value::{Attributes, Value};
 
 /// The placeholder for the first instance.
 pub(super) const FIRST: &str = "first";
-
-/// The lines that move an instance behind another one, and before the first one.
-#[derive(Clone, Debug)]
-pub(crate) struct MoveRule {
-    pub(crate) after: LineTemplate,
-    pub(crate) before: LineTemplate,
-}
 
 impl CliType {
     /// The names of the instances in the block of an instance, in the order of the device.

@@ -153,7 +153,7 @@ impl CliType {
             for found in self.find_all(state, Some(&names)) {
                 let members = found.lines.get(rule.name.as_str());
                 for (member, text) in members.into_iter().flatten() {
-                    let values = |name: &str| (name == "member").then_some(member);
+                    let values = |name: &str| (name == rule.name).then_some(member);
                     let header = block.write(&values, self);
                     let added = rule.adds.get(REMOVED).into_iter().flatten();
                     lines.extend(header.map(|header| RemovedMember {

@@ -89,7 +89,7 @@ impl CliType {
                     ),
                     Some(reason) => error(name, ProblemKind::Unsupported, reason.to_owned()),
                 }
-                if let Some(message) = narrowed_refusal(rule.narrowed.as_ref(), value) {
+                if let Some(message) = narrowed_refusal(rule.narrowed.as_deref(), value) {
                     error(name, ProblemKind::Unsupported, message);
                 }
                 let supplied = value.unwrap_sensitive().as_list().map_or(1, <[Value]>::len);

@@ -8,11 +8,13 @@ mod added_values;
 mod attribute;
 mod body;
 mod cleared;
+mod errors;
 mod instance;
 mod members;
 mod needed;
 mod no_form;
 mod number_set;
+mod operations;
 mod order;
 
 use std::borrow::Cow;
@@ -25,7 +27,7 @@ use super::template::{Bindings, CAPTURE_MARK, LineTemplate, value_parts};
 use crate::change::{Change, ChangeKind};
 use crate::driver::codec::Codec;
 use crate::driver::implementation::RenderError;
-use crate::operation::{Action, ConfigLine, Operation};
+use crate::operation::Operation;
 use crate::read::State;
 use crate::secret::Text;
 use crate::value::{Attributes, Name, Value};
@@ -435,120 +437,10 @@ impl<'a> Rendering<'a> {
             .unwrap_or_default()
     }
 
-    fn enter(&mut self, attribute: &str) {
-        self.rendered.operations.push(Operation {
-            attributes: vec![attribute.to_owned().into()],
-            action: Action::Line(ConfigLine {
-                mode: self.mode.clone(),
-                text: None,
-                body: Vec::new(),
-                enters_mode: false,
-                may_prompt: self.cli.instance.prompts,
-                warning: None,
-            }),
-        });
-    }
-
-    fn push_rule(&mut self, rule: &CliAttributeRule, text: Text) {
-        let warning = rule.warn.as_ref().filter(|_| self.found.is_some());
-        let warning = warning.and_then(|template| self.written(template));
-        self.push(&[&rule.name], text, rule.prompts);
-        if let Some(warning) = warning {
-            self.warn(warning.to_string());
-        }
-    }
-
-    /// Adds a warning to the last line.
-    fn warn(&mut self, text: String) {
-        if let Some(Operation {
-            action: Action::Line(line),
-            ..
-        }) = self.rendered.operations.last_mut()
-        {
-            line.warning = Some(text);
-        }
-    }
-
-    fn push(&mut self, attributes: &[&str], text: Text, may_ask: bool) {
-        self.rendered.operations.push(Operation {
-            attributes: attributes.iter().copied().map(Name::from).collect(),
-            action: Action::Line(ConfigLine {
-                mode: self.mode.clone(),
-                text: Some(text),
-                body: Vec::new(),
-                enters_mode: false,
-                may_prompt: may_ask,
-                warning: None,
-            }),
-        });
-    }
-
     /// Whether an attribute has no value after the change, or the default of the device.
     fn is_unset_after(&self, name: &str) -> bool {
         let value = self.merged.get(name);
         value.is_none_or(|value| self.cli.is_unset(name, value))
-    }
-
-    /// The error about an attribute in a line with others, which have no value.
-    fn also_needs(&self, attribute: &str, template: &LineTemplate) -> RenderError {
-        let mut names = template.required().into_iter();
-        let missing = names.find(|name| self.is_unset_after(name));
-        let message = format!(
-            "also needs `{}`, for the line `{}`",
-            missing.unwrap_or(attribute),
-            template.text
-        );
-        RenderError::new(attribute, message)
-    }
-
-    /// The error about a line without the value of an attribute that it needs.
-    fn missing_in(&self, template: &LineTemplate) -> RenderError {
-        let mut names = template.required().into_iter();
-        match names.find(|name| !self.merged.contains_key(name)) {
-            Some(name) if self.cli.is_read_only(name) => {
-                let mut attributes = template.attributes().into_iter();
-                let named = attributes.rfind(|other| self.cli.is_namevar(other));
-                let message = match named {
-                    Some(_) => {
-                        format!("does not exist on the device, so that its {name} is not known")
-                    }
-                    None => format!("is not known: the device has no block `{}`", template.text),
-                };
-                RenderError::lacking_object(named.unwrap_or(name), message)
-            }
-            Some(name) => {
-                let message = format!("is required by the line `{}`", template.text);
-                RenderError::new(name, message)
-            }
-            None => self.error("ensure"),
-        }
-    }
-
-    /// The error about a value that a template cannot write.
-    fn unwritable(
-        &self,
-        rule: &CliAttributeRule,
-        template: &LineTemplate,
-        value: &Value,
-    ) -> RenderError {
-        let parts = template.placeholders().into_iter();
-        let count = parts.filter_map(value_parts::split).count();
-        match value.unwrap_sensitive() {
-            Value::List(items) if count > 0 && items.len() != count => {
-                let message = format!(
-                    "the line `{}` has {count} elements; the value has {}",
-                    template.text,
-                    items.len()
-                );
-                RenderError::new(rule.name.as_str(), message)
-            }
-            _ => self.error(&rule.name),
-        }
-    }
-
-    fn error(&self, attribute: &str) -> RenderError {
-        let message = format!("{} has no line for this value", self.cli.platform);
-        RenderError::new(attribute, message)
     }
 }
 

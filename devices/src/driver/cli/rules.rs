@@ -6,9 +6,7 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use super::block_path::BlockPath;
-use super::named_lines::NamedLines;
-use super::order::MoveRule;
-use super::rows::RowRule;
+use super::row_rule::RowRule;
 use super::template::LineTemplate;
 use crate::driver::codec::{Codec, RangeSet};
 use crate::driver::explanation::NotApplied;
@@ -162,6 +160,35 @@ impl InstanceKind {
     }
 }
 
+/// How the lines of an instance that each have the names are recognized.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NamedLines {
+    /// The names that each line has.
+    pub(crate) names: Vec<String>,
+    /// The beginnings of lines, up to the last name.
+    pub(crate) openings: Vec<LineTemplate>,
+    /// The common beginning of all lines.
+    pub(crate) prefix: Option<LineTemplate>,
+}
+
+impl NamedLines {
+    /// Adds the beginning of a line.
+    pub(crate) fn add_opening(&mut self, line: &LineTemplate) {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let opening = line.opening(&names);
+        if !self.openings.iter().any(|known| known.is_like(&opening)) {
+            self.openings.push(opening);
+        }
+    }
+}
+
+/// The lines that move an instance behind another one, and before the first one.
+#[derive(Clone, Debug)]
+pub(crate) struct MoveRule {
+    pub(crate) after: LineTemplate,
+    pub(crate) before: LineTemplate,
+}
+
 /// Reserved instances that cannot be managed.
 #[derive(Clone, Debug)]
 pub(crate) struct Reserved {
@@ -175,7 +202,7 @@ pub(crate) struct Reserved {
 pub(crate) const REMOVED: &str = "absent";
 
 /// How an attribute is read and written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct CliAttributeRule {
     pub(crate) name: Name,
     pub(crate) span: Range<usize>,
@@ -222,14 +249,14 @@ pub(crate) struct CliAttributeRule {
     /// The attribute whose line contains this one.
     pub(crate) inside: Option<String>,
     pub(crate) not_applied: Option<NotApplied>,
-    pub(crate) misleading: Option<Misleading>,
+    pub(crate) misleading: Option<Box<Misleading>>,
     /// Attributes with the names of values: with these the attribute has no effect. What the
     /// device shows of it is not its value then, and any value is in sync.
     pub(crate) no_effect: Vec<(String, Vec<String>)>,
     /// Unsupported values, each with the reason (may be empty).
     pub(crate) unsupported_values: IndexMap<String, String>,
     /// The valid values on the platform, if it has fewer than the model.
-    pub(crate) narrowed: Option<AttributeModel>,
+    pub(crate) narrowed: Option<Box<AttributeModel>>,
     /// Maximum number of elements that the device stores.
     pub(crate) at_most: Option<usize>,
     /// Values, by name, whose lines are sent before those of all other attributes.
@@ -252,7 +279,7 @@ pub(crate) enum WriteOnly {
 }
 
 /// Source of an attribute's value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum CliLocation {
     /// In separate lines.
     Lines,
@@ -273,8 +300,9 @@ pub(crate) enum CliLocation {
         pattern: Pattern,
     },
     /// The position among the instances.
-    Order(MoveRule),
+    Order(Box<MoveRule>),
     /// Not supported.
+    #[default]
     Nowhere,
 }
 
@@ -370,9 +398,10 @@ pub(crate) enum Fallback {
 }
 
 /// The removal of a line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum NoForm {
     /// `no` and the literal words.
+    #[default]
     Head,
     /// `no` and the line as the device prints it.
     Full,
@@ -392,40 +421,7 @@ impl CliAttributeRule {
         Self {
             name: name.into(),
             span,
-            location: CliLocation::Nowhere,
-            lines: Vec::new(),
-            follows: Vec::new(),
-            set: IndexMap::default(),
-            value_heads: Vec::new(),
-            more: None,
-            less: None,
-            many: false,
-            absent: None,
-            implied: None,
-            compatible: Vec::new(),
-            is_always_printed: false,
-            no: NoForm::Head,
-            identity: None,
-            replace_first: false,
-            skip: Vec::new(),
-            prompts: false,
-            warn: None,
-            clears: Vec::new(),
-            adds: IndexMap::default(),
-            with: Vec::new(),
-            sub: Vec::new(),
-            inside: None,
-            not_applied: None,
-            misleading: None,
-            no_effect: Vec::new(),
-            unsupported_values: IndexMap::default(),
-            narrowed: None,
-            at_most: None,
-            first: Vec::new(),
-            last: Vec::new(),
-            equivalents: IndexMap::default(),
-            fallback: None,
-            write_only: None,
+            ..Self::default()
         }
     }
 

@@ -44,7 +44,7 @@ pub(super) const DRIVER: Layers = Layers {
 pub(super) const CLI: Layers = Layers {
     folder: "devices/src/driver/cli",
     layers: &[
-        &["found", "rewrite", "template"],
+        &["found", "rewrite", "row_rule", "template"],
         &["block_path"],
         &["rules"],
         &["rule_lines"],
@@ -86,11 +86,7 @@ pub(super) const CLI: Layers = Layers {
         &["load", "not_understood", "predicted_rows", "secret_lines"],
         &["implementation"],
     ],
-    exceptions: &[
-        ("rules.rs", "named_lines"),
-        ("rules.rs", "order"),
-        ("rules.rs", "rows"),
-    ],
+    exceptions: &[],
 };
 
 pub(super) const REST: Layers = Layers {

@@ -8,9 +8,8 @@ use super::text_body::text_body;
 use super::toml::{SetLine, Unsupported, codec};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::{At, Named, Table};
-use crate::driver::cli::order::MoveRule;
 use crate::driver::cli::rules::{
-    Cell, CliAttributeRule, CliLocation, Fallback, Misleading, NoForm, REMOVED,
+    Cell, CliAttributeRule, CliLocation, Fallback, Misleading, MoveRule, NoForm, REMOVED,
 };
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
@@ -20,6 +19,9 @@ use crate::model::load::value_spec::narrowed;
 use crate::model::{AttributeModel, ValueSpec};
 use crate::pattern::Pattern;
 use crate::value::{Name, Value};
+
+/// The placeholder for an element of the attribute in the header of its block.
+const MEMBER: &str = "member";
 
 /// What the rule of an attribute is made of.
 pub(super) struct AttributeSource<'a> {
@@ -72,9 +74,11 @@ pub(super) fn attribute(
     };
     let location = location(&keys, not_applied.is_some(), model, table)?;
     let is_part = matches!(location, CliLocation::Part { .. });
-    let misleading = keys.misleading.map(|keys| Misleading {
-        when: values_by_attribute(context, table, keys.when),
-        effect: keys.effect,
+    let misleading = keys.misleading.map(|keys| {
+        Box::new(Misleading {
+            when: values_by_attribute(context, table, keys.when),
+            effect: keys.effect,
+        })
     });
     let values = keys.values;
     let mut rule = CliAttributeRule {
@@ -111,7 +115,7 @@ pub(super) fn attribute(
         no_effect: values_by_attribute(context, table, keys.no_effect),
         unsupported_values,
         is_always_printed: keys.printed.is_some(),
-        narrowed: values.map(|values| narrowed(model, values, table.findings)),
+        narrowed: values.map(|values| Box::new(narrowed(model, values, table.findings))),
         first: keys.first,
         last: keys.last,
         at_most: keys.at_most,
@@ -201,7 +205,10 @@ fn location(
         None => None,
     };
     let exists = keys.exists.clone().map(CliLocation::Exists);
-    let elsewhere = keys.elsewhere.clone().map(CliLocation::Elsewhere);
+    let elsewhere = keys.elsewhere.clone().map(|mut block| {
+        block.rename(MEMBER, &model.name);
+        CliLocation::Elsewhere(block)
+    });
     let mut named = [cell, body, exists, elsewhere].into_iter().flatten();
     if let Some(location) = named.next() {
         if named.next().is_some() {
@@ -212,10 +219,10 @@ fn location(
         return Some(location);
     }
     Some(if let Some(order) = keys.order.clone() {
-        CliLocation::Order(MoveRule {
+        CliLocation::Order(Box::new(MoveRule {
             after: order.after,
             before: order.before,
-        })
+        }))
     } else if let (Some(of), Some(pattern)) = (&keys.inside, &keys.pattern) {
         CliLocation::Part {
             of: of.clone(),

@@ -372,7 +372,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
             check(template, &rule.span, &[]);
         }
         if let CliLocation::Elsewhere(block) = &rule.location {
-            check(block, &rule.span, &["member"]);
+            check(block, &rule.span, &[]);
         }
         if let CliLocation::Order(order) = &rule.location {
             check(&order.after, &rule.span, &[]);

@@ -6,9 +6,8 @@ use super::instance_keys::{CompleteName, InstanceKeys, ReservedKeys, check_insta
 use super::named_lines::named_prefix;
 use super::toml::codec;
 use crate::document::{Named, Table, Template};
-use crate::driver::cli::named_lines::NamedLines;
-use crate::driver::cli::rows::RowRule;
-use crate::driver::cli::rules::{CliInstanceRule, InstanceKind, Reserved};
+use crate::driver::cli::row_rule::RowRule;
+use crate::driver::cli::rules::{CliInstanceRule, InstanceKind, NamedLines, Reserved};
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
 use crate::map::IndexMap;

@@ -1,8 +1,7 @@
 //! Completes the lines of instances that have the names in each line.
 
 use crate::document::{At, Table};
-use crate::driver::cli::named_lines::NamedLines;
-use crate::driver::cli::rules::{CliAttributeRule, CliInstanceRule, InstanceKind};
+use crate::driver::cli::rules::{CliAttributeRule, CliInstanceRule, InstanceKind, NamedLines};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::context::Context;
 use crate::map::IndexMap;

@@ -2,7 +2,6 @@
 
 use super::super::CliType;
 use super::super::block_path::{self, BlockLevel, BlockPath};
-use super::super::members::MemberVocabulary;
 use super::super::rules::{
     CONFIG, CliAttributeRule, CliInstanceRule, CliLocation, Fallback, InstanceKind,
 };
@@ -19,12 +18,8 @@ impl CliType {
         };
         let of_attribute = |rule: &CliAttributeRule| match (&rule.location, &rule.fallback, path) {
             (CliLocation::Elsewhere(block), _, [header, line]) => {
-                let words = MemberVocabulary {
-                    cli: self,
-                    of: &rule.name,
-                };
                 LineTemplate::first_match(&rule.lines, &line.text, self).is_some()
-                    && block.read(&header.text, &words).is_some()
+                    && self.member_in(rule, block, header).is_some()
             }
             (_, Some(Fallback::Line { line, .. }), [node]) => line.read(&node.text, self).is_some(),
             _ => false,

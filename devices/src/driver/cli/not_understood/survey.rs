@@ -6,7 +6,6 @@ use super::super::CliType;
 use super::super::block_path::{self, BlockLevel, BlockPath};
 use super::super::find::CellValue;
 use super::super::found::OTHER_WORDS;
-use super::super::members::MemberVocabulary;
 use super::super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, InstanceKind};
 use super::super::template::{LineTemplate, Vocabulary};
 use super::second_lines::FirstLine;
@@ -231,10 +230,6 @@ impl<'a> Survey<'a> {
         block: &'a LineTemplate,
     ) {
         let cli = self.cli;
-        let words = MemberVocabulary {
-            cli,
-            of: &rule.name,
-        };
         let shapes: Vec<Shape<'a>> = rule
             .lines
             .iter()
@@ -248,8 +243,7 @@ impl<'a> Survey<'a> {
             if !node.children.nodes.iter().any(begins) {
                 continue;
             }
-            let header = block.read(&node.text, &words).unwrap_or_default();
-            let Some((_, member)) = header.into_iter().find(|(name, _)| name == "member") else {
+            let Some(member) = cli.member_in(rule, block, node) else {
                 continue;
             };
             let mut context =

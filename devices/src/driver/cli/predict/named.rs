@@ -3,7 +3,7 @@
 use super::tree::{insert, insert_at};
 use super::{bound, read};
 use crate::driver::cli::CliType;
-use crate::driver::cli::named_lines::NamedLines;
+use crate::driver::cli::rules::NamedLines;
 use crate::operation::{ConfigLine, Operation};
 use crate::read::indent::{Node, Tree};
 use crate::value::Attributes;

@@ -3,7 +3,7 @@
 use super::Rendering;
 use crate::change::ChangeKind;
 use crate::driver::cli::rules::CliAttributeRule;
-use crate::operation::{Action, ConfigLine, Operation};
+use crate::operation::ConfigLine;
 use crate::value::Name;
 
 impl Rendering<'_> {
@@ -40,13 +40,11 @@ impl Rendering<'_> {
                     1 => Some("it activates another line, too".to_owned()),
                     others => Some(format!("it activates {others} other lines, too")),
                 };
-                self.rendered.operations.push(Operation {
-                    attributes: attributes.clone(),
-                    action: Action::Line(ConfigLine {
-                        warning,
-                        ..ConfigLine::global(rule.activation(mark))
-                    }),
-                });
+                let line = ConfigLine {
+                    warning,
+                    ..ConfigLine::global(rule.activation(mark))
+                };
+                self.add(attributes.iter().map(Name::as_str), line);
             }
         }
     }

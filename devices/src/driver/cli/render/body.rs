@@ -3,7 +3,7 @@
 use super::Rendering;
 use crate::driver::cli::rules::{CliAttributeRule, TextBody};
 use crate::driver::implementation::RenderError;
-use crate::operation::{Action, ConfigLine, Operation};
+use crate::operation::ConfigLine;
 use crate::secret::Text;
 use crate::value::Value;
 
@@ -57,7 +57,7 @@ impl Rendering<'_> {
             may_prompt: rule.prompts,
             ..ConfigLine::enter_mode(&self.mode)
         };
-        self.push_body(rule, line);
+        self.add([rule.name.as_str()], line);
         Ok(())
     }
 
@@ -86,15 +86,8 @@ impl Rendering<'_> {
             may_prompt: rule.prompts,
             ..ConfigLine::enter_mode(outer)
         };
-        self.push_body(rule, line);
+        self.add([rule.name.as_str()], line);
         Ok(())
-    }
-
-    fn push_body(&mut self, rule: &CliAttributeRule, line: ConfigLine) {
-        self.rendered.operations.push(Operation {
-            attributes: vec![rule.name.clone()],
-            action: Action::Line(line),
-        });
     }
 
     fn text_of<'v>(

@@ -5,7 +5,6 @@ use crate::driver::cli::found::FoundInstance;
 use crate::driver::cli::rules::{CliAttributeRule, InstanceKind, Replacement};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::implementation::RenderError;
-use crate::operation::{Action, Operation};
 use crate::value::Value;
 
 impl Rendering<'_> {
@@ -60,12 +59,8 @@ impl Rendering<'_> {
             let text = text.ok_or_else(|| self.error("ensure"))?;
             self.push(&ensure, text, cli.instance.prompts);
         }
-        if let Some(Operation {
-            action: Action::Line(line),
-            ..
-        }) = self.rendered.operations.last_mut()
-        {
-            line.warning = warning.map(|text| text.to_string());
+        if let Some(warning) = warning {
+            self.warn(warning.to_string());
         }
         Ok(())
     }

@@ -76,7 +76,7 @@ impl Rendering<'_> {
         block: &LineTemplate,
         member: &Value,
     ) -> Result<(), RenderError> {
-        let values = |name: &str| (name == "member").then_some(member);
+        let values = |name: &str| (name == rule.name).then_some(member);
         let header = block.write(&values, self.cli);
         self.mode = vec![header.ok_or_else(|| self.error(&rule.name))?];
         Ok(())

@@ -27,14 +27,7 @@ impl CliType {
         let needed = self.instance.needs.iter().filter(is_missing);
         let needed = needed.map(|line| Operation {
             attributes: attributes.clone(),
-            action: Action::Line(ConfigLine {
-                mode: Vec::new(),
-                text: Some(Text::plain(line)),
-                body: Vec::new(),
-                enters_mode: false,
-                may_prompt: false,
-                warning: None,
-            }),
+            action: Action::Line(ConfigLine::global(Text::plain(line))),
         });
         let needed: Vec<Operation> = needed.collect();
         operations.splice(..0, needed);

@@ -1,8 +1,8 @@
 //! Renders the line that moves an instance to its position.
 
 use super::Rendering;
-use crate::driver::cli::order::{FIRST, MoveRule};
-use crate::driver::cli::rules::{CliAttributeRule, InstanceKind};
+use crate::driver::cli::order::FIRST;
+use crate::driver::cli::rules::{CliAttributeRule, InstanceKind, MoveRule};
 use crate::driver::implementation::RenderError;
 use crate::value::Value;
 

@@ -76,6 +76,16 @@ impl LineTemplate {
         self.attributes = attributes_of(&self.parts);
     }
 
+    /// Makes a placeholder that of an attribute.
+    pub(crate) fn rename(&mut self, placeholder: &str, attribute: &Name) {
+        each_name(&mut self.parts, &|name| {
+            if name == placeholder {
+                *name = attribute.clone();
+            }
+        });
+        self.attributes = attributes_of(&self.parts);
+    }
+
     /// The placeholders and conditions, each once, without words that have no attribute.
     pub(crate) fn placeholders(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
