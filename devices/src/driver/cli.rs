@@ -29,6 +29,7 @@ mod not_understood;
 mod order;
 mod outline;
 mod parent;
+mod places;
 mod predict;
 mod predicted_rows;
 mod problems;
@@ -40,11 +41,13 @@ mod rows;
 mod rule_lines;
 pub(crate) mod rules;
 mod secret_lines;
+mod slot;
 pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 mod text_body;
 mod value_commands;
+mod walk;
 mod whitespace;
 
 use std::borrow::Cow;
@@ -68,6 +71,7 @@ use crate::read::indent::SplitRule;
 use crate::read::indent::inactive::InactiveLines;
 use crate::value::{Attributes, Name, Value};
 use line_text::LineRules;
+use places::Places;
 use refresh::RefreshRule;
 use rewrite::Rewrite;
 use rules::{CliAttributeRule, CliInstanceRule, InstanceKind, WriteOnly};
@@ -98,6 +102,8 @@ pub(crate) struct CliType {
     pub(crate) instance: CliInstanceRule,
     /// In the order in which their lines are sent.
     pub(crate) attributes: IndexMap<Name, CliAttributeRule>,
+    /// Where the lines of attributes stand, by the syntax of the instance's block.
+    places: Vec<Places>,
     pub(crate) codecs: IndexMap<String, Arc<Codec>>,
     /// In order; each gets the result of the one before it.
     pub(crate) rewrites: Vec<Rewrite>,

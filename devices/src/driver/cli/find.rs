@@ -250,29 +250,24 @@ impl CliType {
     /// belong into an inner block are the value of attributes without lines there.
     pub(super) fn read_block(&self, nodes: &[Node], found: &mut FoundInstance) {
         let spelling = found.spelling;
-        self.read_lines(nodes, found, &|rule| rule.sub(spelling).is_empty());
-        for sub in self.subs(spelling) {
-            let is_inside = |rule: &CliAttributeRule| rule.sub(spelling) == sub;
-            for inner in inner_blocks(nodes, sub) {
-                for rule in self.attributes.values().filter(|rule| is_inside(rule)) {
+        self.read_lines(nodes, found, self.own_rules(spelling));
+        for (headers, rules) in self.inner_places(spelling) {
+            for inner in inner_blocks(nodes, headers) {
+                for rule in rules.clone() {
                     if matches!(rule.location, CliLocation::InnerBlock) {
                         found.attributes.insert(rule.name.clone(), true.into());
                     }
                 }
-                self.read_lines(&inner.children.nodes, found, &is_inside);
+                self.read_lines(&inner.children.nodes, found, rules.clone());
             }
         }
-        let is_shared =
-            |rule: &CliAttributeRule| !rule.sub(spelling).is_empty() && rule.may_stand_outside();
-        if self.attributes.values().any(is_shared) {
-            let mut outer = FoundInstance::default();
-            self.read_lines(nodes, &mut outer, &is_shared);
-            for (name, value) in outer.attributes {
-                if !found.attributes.contains_key(&name) {
-                    found.attributes.insert(name.clone(), value.clone());
-                }
-                found.defaults.insert(name, value);
+        let mut outer = FoundInstance::default();
+        self.read_lines(nodes, &mut outer, self.shared_rules(spelling));
+        for (name, value) in outer.attributes {
+            if !found.attributes.contains_key(&name) {
+                found.attributes.insert(name.clone(), value.clone());
             }
+            found.defaults.insert(name, value);
         }
     }
 

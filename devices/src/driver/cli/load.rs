@@ -215,6 +215,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         requests,
         instance,
         attributes,
+        places: Vec::new(),
         codecs,
         rewrites: rewrites
             .filter_map(|item| Rewrite::load(item, model))
@@ -222,6 +223,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         refresh,
     };
     cli.find_value_heads();
+    cli.find_places();
     check_names(&cli, root);
     check_combinations(&cli, root);
     check_creation(&cli, root);

@@ -147,18 +147,6 @@ impl CliType {
         let names = lines.iter().flat_map(|lines| &lines.names);
         names.map(String::as_str).collect()
     }
-
-    /// The inner blocks with lines of attributes, each once.
-    pub(super) fn subs(&self, spelling: usize) -> Vec<&[String]> {
-        let mut all: Vec<&[String]> = Vec::new();
-        for rule in self.attributes.values() {
-            let sub = rule.sub(spelling);
-            if !sub.is_empty() && !all.contains(&sub) {
-                all.push(sub);
-            }
-        }
-        all
-    }
 }
 
 /// The blocks with these headers, outermost first.

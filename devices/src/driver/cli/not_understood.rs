@@ -1,26 +1,22 @@
 //! Lines and rows that a type recognizes and does not read completely
 //! ([`crate::not_understood`]).
 //!
-//! The lines of a type are those at the places where it reads: the top level, its blocks, the inner
-//! blocks of these, and the blocks of its members.
+//! The lines of a type are those that the [walk](super::walk) visits.
 
 mod instances;
-mod read_lines;
 mod second_lines;
-mod shape;
 mod survey;
 
 use foldhash::HashMap;
 
-use self::survey::{LineContext, Survey};
+use self::survey::Survey;
 use super::CliType;
 use super::found::OTHER_WORDS;
 use super::instances::nodes_of;
 use super::row_rule::table_rows;
-use super::rules::{
-    CONFIG, CliAttributeRule, CliInstanceRule, CliLocation, Fallback, InstanceKind,
-};
-use super::template::{Bindings, LineTemplate, Vocabulary};
+use super::rules::{CONFIG, CliAttributeRule, CliInstanceRule, Fallback, InstanceKind};
+use super::template::{LineTemplate, Vocabulary};
+use super::walk::Walk;
 use crate::driver::implementation::IsReadByOther;
 use crate::not_understood::{Extent, InstanceNames, NotUnderstood};
 use crate::read::State;
@@ -43,16 +39,14 @@ impl CliType {
             first_lines: HashMap::default(),
         };
         let CliInstanceRule { from, kind, .. } = &self.instance;
-        let nodes = nodes_of(state.tree(from));
         let is_line = matches!(kind, InstanceKind::Line { .. });
-        match kind {
-            InstanceKind::Singleton(_) => {
-                let context = LineContext::top(from, InstanceNames::Singleton);
-                survey.content(nodes, 0, context);
-            }
-            InstanceKind::Row { key, .. } => survey.rows(&self.rows(state), key),
-            kind => survey.blocks(nodes, kind.paths()),
+        if let InstanceKind::Row { key, .. } = kind {
+            survey.rows(&self.rows(state), key);
         }
+        Walk::new(self, &mut |node, context, found| {
+            survey.line(node, context, found)
+        })
+        .instances(nodes_of(state.tree(from)));
         for indexed in self.indexed_instances(state).iter() {
             let found = &indexed.found;
             let Some(line) = &found.line else {
@@ -70,19 +64,14 @@ impl CliType {
         }
         survey.equal_names(&self.indexed_instances(state));
         survey.inactive(state);
+        Walk::new(self, &mut |node, context, found| {
+            survey.line(node, context, found)
+        })
+        .elsewhere(nodes_of(state.tree(CONFIG)));
         for rule in self.attributes.values() {
-            if let CliLocation::Elsewhere(block) = &rule.location {
-                survey.members(nodes_of(state.tree(CONFIG)), rule, block);
-            }
-            match &rule.fallback {
-                Some(Fallback::Line { line, .. }) => {
-                    survey.default_lines(nodes_of(state.tree(CONFIG)), rule, line);
-                }
-                Some(Fallback::Cell { read, key, cell }) => {
-                    let rows = state.get(read).map(table_rows).unwrap_or_default();
-                    survey.default_cells(rows, key, rule, cell);
-                }
-                None => {}
+            if let Some(Fallback::Cell { read, key, cell }) = &rule.fallback {
+                let rows = state.get(read).map(table_rows).unwrap_or_default();
+                survey.default_cells(rows, key, rule, cell);
             }
         }
         survey.found
@@ -101,18 +90,6 @@ impl CliType {
                 self.model.namevars().all(|name| names.contains_key(name))
             }
         }
-    }
-
-    /// The namevars among the values of a line and of its block.
-    fn names_in(&self, bindings: &Bindings, outer: &InstanceNames) -> InstanceNames {
-        let InstanceNames::Named(of_block) = outer else {
-            return outer.clone();
-        };
-        let mut names = of_block.clone();
-        for (name, value) in bindings.iter().filter(|(name, _)| self.is_namevar(name)) {
-            names.insert(name.clone(), self.finished(name, value.clone()));
-        }
-        InstanceNames::Named(names)
     }
 
     /// The attributes of a line with this one.

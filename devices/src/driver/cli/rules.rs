@@ -433,8 +433,7 @@ impl CliAttributeRule {
     /// Whether the device prints only the line that removes the attribute's line: it has the value
     /// without one.
     pub(crate) fn prints_only_no(&self) -> bool {
-        let is_flag = !self.lines.is_empty() && !self.has_own_hole();
-        is_flag && self.absent == Some(true.into())
+        self.absent == Some(Value::Bool(true)) && !self.lines.is_empty() && !self.has_own_hole()
     }
 
     pub(crate) fn takes_true(&self, model: &AttributeModel) -> bool {

@@ -71,6 +71,7 @@ pub(super) const CLI: Layers = Layers {
             "line_effect",
             "outline",
             "render",
+            "slot",
             "value_commands",
         ],
         &[
@@ -80,8 +81,10 @@ pub(super) const CLI: Layers = Layers {
             "global_default",
             "inactive",
             "members",
+            "places",
             "predict",
             "problems",
+            "walk",
         ],
         &["load", "not_understood", "predicted_rows", "secret_lines"],
         &["implementation"],

@@ -2,9 +2,10 @@
 
 use std::collections::hash_map::Entry;
 
+use super::super::slot::Slot;
 use super::super::template::CAPTURE_MARK;
-use super::shape::Shape;
-use super::survey::{LineContext, Survey};
+use super::super::walk::LineContext;
+use super::survey::Survey;
 use crate::not_understood::{Extent, InstanceNames};
 use crate::read::indent::Node;
 
@@ -19,11 +20,11 @@ impl<'a> Survey<'a> {
     pub(super) fn second_line(
         &mut self,
         node: &'a Node,
-        shape: &Shape<'a>,
+        slot: Slot<'a>,
         context: &LineContext<'a>,
     ) {
         let cli = self.cli;
-        let rule = shape.rule.filter(|rule| cli.has_one_value(rule));
+        let rule = slot.rule.filter(|rule| cli.has_one_value(rule));
         let Some(rule) = rule.filter(|_| context.member.is_none()) else {
             return;
         };
@@ -34,7 +35,10 @@ impl<'a> Survey<'a> {
                 names.collect::<Vec<_>>().join("\n")
             }
         };
-        let first = match self.first_lines.entry((rule.name.clone(), names)) {
+        let first = match self
+            .first_lines
+            .entry((context.block, rule.name.clone(), names))
+        {
             Entry::Vacant(entry) => {
                 entry.insert(FirstLine {
                     node,
@@ -54,10 +58,9 @@ impl<'a> Survey<'a> {
         }
         let before = (!std::mem::replace(&mut first.is_added, true)).then_some(first.node);
         for line in before.into_iter().chain([node]) {
-            let blocks = context.blocks.iter().map(|block| block.text.clone());
             self.add(
                 Some(rule),
-                blocks.collect(),
+                context.headers(),
                 cli.masked(&line.text, rule.lines.first()),
                 context.instance.clone(),
                 Extent::Attributes(cli.sharing(rule)),

@@ -39,7 +39,8 @@ impl CliType {
         let Some(at) = instances.only_named(self, &names) else {
             return false;
         };
-        let subs: Vec<&[String]> = self.subs(instances.at(at).map_or(0, |one| one.found.spelling));
+        let spelling = instances.at(at).map_or(0, |one| one.found.spelling);
+        let subs: Vec<&[String]> = self.subs(spelling).collect();
         let mut targets = Vec::new();
         for change in &changes {
             let outer = change.headers.first();
