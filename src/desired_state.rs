@@ -23,6 +23,7 @@ pub(crate) mod show;
 mod state_directory;
 mod template;
 mod unmanaged;
+pub(crate) mod writer;
 
 pub(crate) use compile::{StateCatalog, StateDevice};
 pub(crate) use error::StateError;

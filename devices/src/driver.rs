@@ -32,6 +32,7 @@ mod json_body;
 mod json_fields;
 mod key_table;
 mod negation;
+mod owner;
 mod parameter;
 pub(crate) mod platform;
 pub(crate) mod problem;
@@ -78,6 +79,7 @@ pub use effect::{Effect, EffectSlot};
 pub use explanation::{AttributeExplanation, NotApplied};
 pub use facts::Facts;
 pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};
+pub use owner::SettingUser;
 pub use parameter::{Parameter, ParameterValues};
 pub use platform::outline::{CommandLineOutline, OutlineError, PlatformOutline};
 pub use platform::rest_outline::RestOutline;
@@ -385,6 +387,28 @@ impl Driver {
     pub(crate) fn compares(&self, desired: &Desired, attribute: &str) -> bool {
         let supported = self.supported(&desired.model);
         supported.is_some_and(|of| of.shows(attribute) && of.applies(attribute))
+    }
+
+    /// The attributes of a resource that a plan refuses to compare, because text of its instance was not understood.
+    pub fn unread_attributes(
+        &self,
+        desired: &Desired,
+        current: &Instance,
+        texts: &[NotUnderstood],
+    ) -> Vec<Name> {
+        let default = |name: &str| self.default_value(&desired.model, name);
+        let mut rest = desired.clone();
+        let mut unread = Vec::new();
+        for text in texts {
+            while let Some(name) = text.hides(&rest, Some(current), &default) {
+                let name: Name = name.into();
+                rest.attributes.remove(&name);
+                if self.compares(desired, &name) {
+                    unread.push(name);
+                }
+            }
+        }
+        unread
     }
 
     /// Declared attributes that have no effect with these values of the device, with messages.

@@ -38,6 +38,7 @@ impl Driver {
                 .map(|name| name.unwrap_sensitive().ruby_to_s())
                 .collect()
         };
+        let implementation = self.implementation(model);
         let is_permanent = |instance: &Instance| {
             let name = names(&instance.attributes).into_iter().next();
             let is_built_in = model.built_in.as_ref().zip(name);
@@ -45,6 +46,7 @@ impl Driver {
             !model.is_ensurable()
                 || self.is_singleton(model)
                 || is_built_in.is_some_and(|(all, name)| all.is_match(&name))
+                || (implementation.as_ref()).is_ok_and(|one| one.is_permanent(&instance.attributes))
         };
         let configured = self.configured_instances(model, state);
         // By name, so that a configuration of thousands of instances is searched once for all of them.
@@ -69,17 +71,20 @@ impl Driver {
                 current.is_some() && current == find(defaults)
             })
         };
-        let is_default_row = |instance: &Instance| {
-            let implementation = self.implementation(model);
-            implementation.is_ok_and(|one| one.is_default_row(&instance.attributes))
-        };
+        let known = self.default_attributes(model);
+        let has_only_defaults = |instance: &Instance| has_only(model, &known, instance);
         let is_default = |instance: &Instance| {
             instance.not_understood.is_none()
                 && instance.notes.is_empty()
                 && is_permanent(instance)
-                && (is_default_row(instance) || is_unconfigured(instance))
+                && (has_only_defaults(instance) || is_unconfigured(instance))
         };
         instances.iter().map(is_default).collect()
+    }
+
+    /// Whether no attribute of an instance has another value than its default.
+    pub fn has_only_defaults(&self, model: &TypeModel, instance: &Instance) -> bool {
+        has_only(model, &self.default_attributes(model), instance)
     }
 
     /// The instances that the configuration alone shows, and those of the same configuration with empty blocks.
@@ -108,4 +113,14 @@ impl Driver {
         };
         instances(tree.clone()).zip(instances(empty))
     }
+}
+
+/// Whether an instance has no values but names, defaults and words for them.
+fn has_only(model: &TypeModel, defaults: &Attributes, instance: &Instance) -> bool {
+    let mut attributes = instance.attributes.iter();
+    attributes.all(|(name, value)| {
+        let is_name = model.namevars().any(|namevar| *name == *namevar);
+        let value = value.unwrap_sensitive();
+        is_name || model.is_unset(name, value) || defaults.get(name) == Some(value)
+    })
 }

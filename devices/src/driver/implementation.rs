@@ -207,6 +207,11 @@ pub trait ChangePlanner {
         None
     }
 
+    /// The template of the line that each instance is, with the blocks around it.
+    fn instance_line(&self) -> Option<String> {
+        None
+    }
+
     /// The settings that these attributes of a resource change.
     fn effects(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect>;
 }
@@ -229,8 +234,9 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether a row of a table shows only what the device has without a line of the type.
-    fn is_default_row(&self, _: &Attributes) -> bool {
+    /// Whether the instance with these names exists on every device and cannot be removed.
+    fn is_permanent(&self, names: &Attributes) -> bool {
+        let _ = names;
         false
     }
 

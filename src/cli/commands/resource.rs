@@ -2,7 +2,6 @@
 
 mod all;
 pub(crate) mod format;
-mod manifest_resource;
 #[cfg(test)]
 mod round_trip;
 mod saved;

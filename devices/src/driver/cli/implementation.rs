@@ -250,6 +250,16 @@ impl ChangePlanner for CliType {
         self.line_words()
     }
 
+    fn instance_line(&self) -> Option<String> {
+        let InstanceKind::Line { block, spellings } = &self.instance.kind else {
+            return None;
+        };
+        let blocks = block.iter().map(|path| path.text.as_str());
+        let lines = spellings.iter().map(|line| line.text.as_str());
+        let parts = std::iter::once(self.instance.from.as_str()).chain(blocks);
+        Some(parts.chain(lines).collect::<Vec<_>>().join("\n"))
+    }
+
     fn effect_slots(&self) -> Vec<EffectSlot> {
         self.all_touches()
     }
@@ -276,13 +286,8 @@ impl TypeDescription for CliType {
         matches!(self.instance.kind, InstanceKind::Block(_))
     }
 
-    fn is_default_row(&self, attributes: &Attributes) -> bool {
-        let is_default = |(name, value): (&Name, &Value)| {
-            let is_name = self.model.namevars().any(|namevar| *name == *namevar);
-            let rule = self.attributes.get(name);
-            is_name || rule.is_some_and(|rule| rule.absent.as_ref() == Some(value))
-        };
-        matches!(self.instance.kind, InstanceKind::Row { .. }) && attributes.iter().all(is_default)
+    fn is_permanent(&self, names: &Attributes) -> bool {
+        self.instance.is_permanent || self.permanent_name(names).is_some()
     }
 
     fn explain(&self) -> Explanation {

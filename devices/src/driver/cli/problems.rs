@@ -50,7 +50,10 @@ impl CliType {
             let message = format!("an instance cannot be removed on {}", self.platform);
             error("ensure", ProblemKind::Unsupported, message);
         }
-        if let Some((name, value)) = self.permanent_name(desired).filter(|_| desired.is_absent()) {
+        if let Some((name, value)) = self
+            .permanent_name(&desired.attributes)
+            .filter(|_| desired.is_absent())
+        {
             let word = self.model.default_word.as_deref();
             let help = word.map(|word| format!(": declare its attributes as `{word}`"));
             let message = format!(
@@ -150,9 +153,12 @@ impl CliType {
     }
 
     /// The name of an instance that every device has.
-    fn permanent_name<'v>(&'v self, desired: &'v Desired) -> Option<(&'v str, &'v Value)> {
+    pub(super) fn permanent_name<'v>(
+        &'v self,
+        names: &'v Attributes,
+    ) -> Option<(&'v str, &'v Value)> {
         self.instance.permanent.iter().find_map(|(name, pattern)| {
-            let value = desired.attributes.get(name)?;
+            let value = names.get(name)?;
             let is_permanent = pattern.is_match(&value.scalar_text()?);
             is_permanent.then_some((name.as_str(), value))
         })

@@ -4,14 +4,15 @@ use clap::ValueEnum;
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::names::TypeName;
 use switchtender_devices::not_understood::NotUnderstood;
-use switchtender_devices::printable::is_printable;
+use switchtender_devices::printable::{escape, is_printable};
 use switchtender_devices::value::Value;
 
-use super::manifest_resource::ManifestResource;
 use crate::catalog::rich_data;
 use crate::cli::exit::escape_json;
+use crate::cli::output::view::puppet_code;
 use crate::desired_state;
 use crate::fleet::inspect::Inspection;
+use crate::fleet::manifest_resource::ManifestResource;
 use crate::report::UnknownText;
 use crate::terminal_text::TerminalText;
 
@@ -88,7 +89,7 @@ pub(crate) fn render(format: ResourceFormat, types: &[TypeResources], certname: 
         ResourceFormat::Puppet => {
             let parts = types.iter().flat_map(|found| {
                 let resources = found.resources.iter();
-                let code = resources.map(|one| one.code(&found.type_name));
+                let code = resources.map(|one| code(one, &found.type_name));
                 let texts = found.not_understood.iter();
                 code.chain(texts.map(|text| format!("# not understood: `{text}`\n")))
             });
@@ -101,6 +102,23 @@ pub(crate) fn render(format: ResourceFormat, types: &[TypeResources], certname: 
         ResourceFormat::Yaml => to_yaml(&literals(tree(types))),
         ResourceFormat::PuppetYaml => to_yaml(&tree(types)),
     }
+}
+
+/// Puppet code; a comment if the resource cannot be managed.
+fn code(resource: &ManifestResource, type_name: &str) -> String {
+    let left_out = resource.left_out.iter();
+    let secrets = left_out.map(|name| format!("{name} is a secret; print it with --show-secrets"));
+    let unread = resource.not_understood.iter();
+    let unread = unread.map(|name| format!("{name} was not understood"));
+    let notes = resource.notes.iter();
+    let notes = notes.map(|note| escape(note).into_owned());
+    let notes: Vec<String> = secrets.chain(unread).chain(notes).collect();
+    let code = puppet_code::resource(type_name, &resource.title, &resource.attributes, &notes);
+    let Some(comment) = &resource.comment else {
+        return code;
+    };
+    let lines = code.lines().map(|line| format!("# {line}\n"));
+    format!("# {comment}:\n") + &lines.collect::<String>()
 }
 
 fn pretty(tree: &Json) -> String {

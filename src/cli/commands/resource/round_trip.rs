@@ -20,9 +20,9 @@ use switchtender_mocks::SwitchOptions;
 use switchtender_mocks::cli_switch::OfflineSwitch;
 use test_support::stderr_note;
 
-use super::manifest_resource::ManifestResource;
 use super::{ResourceFormat, TypeResources, render};
 use crate::catalog::rich_data;
+use crate::fleet::manifest_resource::ManifestResource;
 
 fn directory() -> Option<PathBuf> {
     let named = env::var_os("SWITCHTENDER_CONFIGURATIONS").map(PathBuf::from);

@@ -10,22 +10,22 @@ use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::printable::escape;
 use switchtender_devices::value::{Attributes, Name, Value};
 
-use crate::cli::output::view::puppet_code;
-
 /// An instance as a resource of a manifest: `ensure` first, the namevar as the title.
 pub(crate) struct ManifestResource {
     pub(crate) title: String,
-    pub(super) attributes: Attributes,
+    pub(crate) attributes: Attributes,
     /// Secret attributes that are not printed.
-    pub(super) left_out: Vec<Name>,
+    pub(crate) left_out: Vec<Name>,
     /// Attributes without a value, because their text on the device was not understood.
-    not_understood: Vec<Name>,
+    pub(crate) not_understood: Vec<Name>,
     /// What the device has and no attribute expresses.
-    notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// A secret that is not printed is necessary.
-    pub(super) needs_secret: bool,
+    pub(crate) needs_secret: bool,
     /// Why the resource is a comment.
-    pub(super) comment: Option<String>,
+    pub(crate) comment: Option<String>,
+    /// The device lets nobody change it: `comment` says so.
+    pub(crate) is_reserved: bool,
 }
 
 /// The title of an instance in a form of its type, else its names. A secret is never a title: the other attributes replace it,
@@ -114,7 +114,8 @@ impl ManifestResource {
             model: Arc::clone(model),
             attributes: instance.attributes.clone(),
         };
-        let unmanageable = if driver.reserved(&desired).is_some() {
+        let is_reserved = driver.reserved(&desired).is_some();
+        let unmanageable = if is_reserved {
             Some("part of the device, cannot be changed".to_owned())
         } else if let Some(line) = &instance.not_understood {
             // Words that are not understood can be a secret.
@@ -166,6 +167,7 @@ impl ManifestResource {
             not_understood: Vec::new(),
             notes,
             needs_secret: needs_secret && unmanageable.is_none(),
+            is_reserved,
             comment: unmanageable.or_else(|| needs_secret.then(|| NEEDS_SECRET.to_owned())),
         }
     }
@@ -196,22 +198,5 @@ impl ManifestResource {
         names.extend(dependent);
         self.not_understood = names;
         self
-    }
-
-    /// Puppet code; a comment if the resource cannot be managed.
-    pub(super) fn code(&self, type_name: &str) -> String {
-        let left_out = self.left_out.iter();
-        let secrets =
-            left_out.map(|name| format!("{name} is a secret; print it with --show-secrets"));
-        let unread = self.not_understood.iter();
-        let unread = unread.map(|name| format!("{name} was not understood"));
-        let notes = self.notes.iter().map(|note| escape(note).into_owned());
-        let notes: Vec<String> = secrets.chain(unread).chain(notes).collect();
-        let code = puppet_code::resource(type_name, &self.title, &self.attributes, &notes);
-        let Some(comment) = &self.comment else {
-            return code;
-        };
-        let lines = code.lines().map(|line| format!("# {line}\n"));
-        format!("# {comment}:\n") + &lines.collect::<String>()
     }
 }
