@@ -14,6 +14,7 @@
 //! templates, [`rest`] with fields of JSON objects, [`command`] with commands of the catalog.
 //! [`Implementation`] is the interface of all.
 
+mod answer_fields;
 mod backup;
 mod backup_rules;
 pub(crate) mod cli;
@@ -30,7 +31,6 @@ pub(crate) mod implementation;
 mod inactive;
 mod json_body;
 mod json_fields;
-mod key_table;
 mod negation;
 mod owner;
 mod parameter;
@@ -53,6 +53,7 @@ mod tests;
 mod transport;
 pub(crate) mod type_driver;
 mod undo;
+mod unsupported;
 mod unsupported_type;
 #[cfg(test)]
 mod work_count;

@@ -1,5 +1,6 @@
 //! The kinds of values of keys that have no meaning of their own: texts, numbers, lists, names.
 
+use std::num::NonZeroU32;
 use std::ops::{Deref, Range};
 
 use super::shape::ValueKind;
@@ -147,6 +148,25 @@ impl KeyValue for String {
     }
 }
 
+/// A text of one character.
+impl KeyValue for char {
+    fn declare(shape: &ValueShape) {
+        shape.accepts(ValueKind::String);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let text = item.string()?;
+        let mut characters = text.chars();
+        match (characters.next(), characters.next()) {
+            (Some(character), None) => Some(character),
+            _ => {
+                item.error("wrong-kind", format!("`{}` is one character", item.path));
+                None
+            }
+        }
+    }
+}
+
 /// A text whose placeholders the loader fills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template(pub(crate) String);
@@ -200,3 +220,18 @@ macro_rules! unsigned {
     )+};
 }
 unsigned!(u16, u64, usize);
+
+/// A number that is at least 1.
+impl KeyValue for NonZeroU32 {
+    fn declare(shape: &ValueShape) {
+        i64::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let number = u32::try_from(item.integer()?).ok().and_then(Self::new);
+        if number.is_none() {
+            item.error("bad-number", format!("`{}` must be 1 or more", item.path));
+        }
+        number
+    }
+}

@@ -74,7 +74,7 @@ impl ValueShape {
     }
 
     /// The values of a table whose keys are names.
-    pub(super) fn any_name(&self) -> ValueShape {
+    pub(crate) fn any_name(&self) -> ValueShape {
         let mut node = self.0.borrow_mut();
         node.named.get_or_insert_default().clone()
     }
@@ -93,7 +93,7 @@ impl ValueShape {
     }
 
     /// The value of a key. A key that a base table has too has one shape in both.
-    pub(super) fn key(&self, key: &str, base: Option<&ValueShape>) -> ValueShape {
+    pub(crate) fn key(&self, key: &str, base: Option<&ValueShape>) -> ValueShape {
         if let Some(known) = self.0.borrow().keys.get(key) {
             return known.clone();
         }

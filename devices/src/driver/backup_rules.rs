@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::read_rule::replacements;
-use crate::document::Table;
+use super::read_rule::{ReplacementKeys, replacements};
+use crate::document::{Named, keys};
 use crate::map::IndexMap;
 use crate::pattern::Pattern;
 use crate::read::{CONFIG, Reads};
@@ -53,24 +53,48 @@ impl Backup {
     }
 }
 
-impl BackupRules {
-    pub(super) fn load(table: &Table<'_>) -> Self {
-        let reads = table.table("read");
-        let reads = reads.iter().flat_map(Table::entries);
-        let reads = reads.filter_map(|(name, _, item)| {
-            let table = item.table()?;
-            let rule = BackupRule::load(&table);
-            table.finish();
-            Some((name, rule))
-        });
-        let rules = Self {
-            reads: reads.collect(),
-            others: BackupRule::load(table),
-        };
-        table.finish();
-        rules
+keys! {
+    /// What a backup leaves out.
+    pub(super) struct BackupKeys {
+        /// Lines, or names of JSON fields and texts in JSON lists, that change by themselves.
+        volatile: Vec<Pattern>,
+        /// Parts of lines and what replaces them.
+        replace: Vec<ReplacementKeys>,
+        /// The same for the answer to one read.
+        read: Named<BackupReadKeys>,
     }
+}
 
+keys! {
+    /// What a backup leaves out of an answer.
+    pub(super) struct BackupReadKeys {
+        /// Lines, or names of JSON fields and texts in JSON lists, that change by themselves.
+        volatile: Vec<Pattern>,
+        /// Parts of lines and what replaces them.
+        replace: Vec<ReplacementKeys>,
+    }
+}
+
+impl From<BackupKeys> for BackupRules {
+    fn from(keys: BackupKeys) -> Self {
+        let reads = keys.read.into_iter().map(|(name, keys)| {
+            let rule = BackupRule {
+                volatile: keys.volatile,
+                replace: replacements(keys.replace),
+            };
+            (name.value, rule)
+        });
+        Self {
+            reads: reads.collect(),
+            others: BackupRule {
+                volatile: keys.volatile,
+                replace: replacements(keys.replace),
+            },
+        }
+    }
+}
+
+impl BackupRules {
     /// The names of reads.
     pub(super) fn reads(&self) -> impl Iterator<Item = &String> {
         self.reads.keys()
@@ -100,14 +124,6 @@ impl BackupRules {
 }
 
 impl BackupRule {
-    fn load(table: &Table<'_>) -> Self {
-        let replace = table.get("replace");
-        Self {
-            volatile: table.patterns("volatile"),
-            replace: replace.map_or_else(Vec::new, |item| replacements(&item)),
-        }
-    }
-
     fn is_volatile(&self, text: &str) -> bool {
         self.volatile.iter().any(|pattern| pattern.is_match(text))
     }

@@ -9,7 +9,7 @@ mod prefix;
 mod range_set;
 mod type7;
 
-use crate::document::{Item, Table, word};
+use crate::document::{Item, KeyValue, Table, word};
 use crate::model::address::canonical_address;
 use crate::model::load::value_of;
 use crate::number_list;
@@ -127,7 +127,7 @@ impl Codec {
                 form: table.required_string("form")?,
             },
             CodecKind::List => Codec::List {
-                separator: character(&table.required("separator")?)?,
+                separator: char::read(&table.required("separator")?)?,
             },
             CodecKind::Expand => Codec::Expand(
                 pairs(table)?
@@ -277,19 +277,6 @@ fn number_list(text: &str) -> Option<Vec<Value>> {
             .map(|number| Value::Integer(number.into()))
             .collect(),
     )
-}
-
-/// A text of one character.
-pub(super) fn character(item: &Item<'_>) -> Option<char> {
-    let text = item.string()?;
-    let mut characters = text.chars();
-    match (characters.next(), characters.next()) {
-        (Some(character), None) => Some(character),
-        _ => {
-            item.error("wrong-kind", format!("`{}` is one character", item.path));
-            None
-        }
-    }
 }
 
 /// A pattern and the reason: `{ pattern = '…', reason = "…" }`.

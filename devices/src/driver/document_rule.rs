@@ -4,10 +4,9 @@ use serde_json::{Map, Value as Json};
 use switchtender_outline::{DocumentShape, FieldShape, RequestShape};
 
 use super::json_body::Body;
-use super::json_fields::{all_fields, fields};
+use super::json_fields::JsonFields;
 use super::read_rule::ReadRule;
-use crate::document::Item;
-use crate::document::word;
+use crate::document::{Item, KeyValue, keys, word_values};
 use crate::map::IndexMap;
 use crate::operation::outline::{PathPart, request_shape};
 use crate::operation::{Action, Method, Operation, Precondition, Request};
@@ -31,6 +30,33 @@ pub(crate) struct DocumentRule {
     check: Option<Vec<(FieldPath, Json)>>,
 }
 
+keys! {
+    /// How a document is written as a whole.
+    struct DocumentKeys {
+        /// Method of the request.
+        verb: DocumentVerb = DocumentVerb(Method::Post),
+        /// Path of the request.
+        path: String,
+        /// Path of the document in the answer.
+        document: FieldPath = FieldPath::default(),
+        /// Path of the document in the body.
+        envelope: FieldPath = FieldPath::default(),
+        /// Further fields of the body.
+        body: JsonFields,
+        /// The same for a request that checks the document, sent before the change.
+        check: Option<JsonFields>,
+    }
+}
+
+/// The method of a request that writes a document.
+#[derive(Clone, Copy, Debug)]
+struct DocumentVerb(Method);
+
+word_values!(DocumentVerb {
+    "POST" => DocumentVerb(Method::Post),
+    "PUT" => DocumentVerb(Method::Put),
+});
+
 /// Shown instead of the document.
 const OMITTED: &str = "…";
 
@@ -41,31 +67,21 @@ impl DocumentRule {
         item: &Item<'_>,
         reads: &IndexMap<String, ReadRule>,
     ) -> Option<Self> {
-        let table = item.table()?;
-        let read = reads.get(name).map(|rule| rule.request.clone());
-        if read.is_none() {
-            let message = format!("[{}] has no read: declare [read.{name}]", table.path);
+        let keys = DocumentKeys::read(item)?;
+        let Some(rule) = reads.get(name) else {
+            let path = &item.path;
+            let message = format!("[{path}] has no read: declare [read.{name}]");
             item.error("unknown-read", message);
-        }
-        let verbs = [("POST", Method::Post), ("PUT", Method::Put)];
-        let verb = table.get("verb").and_then(|item| word(&item, &verbs));
-        let path = table.required_string("path");
-        let location = |key| match table.get(key) {
-            Some(item) => FieldPath::read(&item),
-            None => Some(FieldPath::default()),
+            return None;
         };
-        let (from, envelope) = (location("document"), location("envelope"));
-        let body = fields(&table, "body");
-        let check = table.table("check").map(|table| all_fields(&table, &[]));
-        table.finish();
         Some(Self {
-            read: read?,
-            method: verb.unwrap_or(Method::Post),
-            path: path?,
-            from: from?,
-            envelope: envelope?,
-            body,
-            check,
+            read: rule.request.clone(),
+            method: keys.verb.0,
+            path: keys.path,
+            from: keys.document,
+            envelope: keys.envelope,
+            body: keys.body.0,
+            check: keys.check.map(|check| check.0),
         })
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::map::IndexMap;
 
-use crate::document::{Item, Table};
+use crate::document::{Item, KeyValue, Table, keys};
 use crate::pattern::Pattern;
 use crate::read::field_path::FieldPath;
 use crate::read::{CONFIG, Reads};
@@ -37,59 +37,89 @@ enum FactSource {
     },
 }
 
+keys! {
+    /// Where a fact is.
+    struct FactKeys {
+        /// The value on all devices.
+        constant: Option<String>,
+        /// The read with the value.
+        from: Option<String>,
+        /// Pattern; the first group is the value.
+        pattern: Option<Pattern>,
+        /// Path of the value in a JSON answer.
+        path: Option<FieldPath>,
+        /// Where it is in the saved configuration of a device whose answer is not saved.
+        fallback as "else": Option<FactFallbackKeys>,
+    }
+}
+
+keys! {
+    /// Where a fact is in the saved configuration.
+    struct FactFallbackKeys {
+        /// The read with the value.
+        from: String,
+        /// Pattern; the first group is the value.
+        pattern: Pattern,
+    }
+}
+
+keys! {
+    /// Where the serial numbers of a device are.
+    struct IdentityKeys {
+        /// The read with the numbers.
+        from: String,
+        /// Pattern; the first group of each match is a number.
+        pattern: Option<Pattern>,
+        /// Path of the number in a JSON answer.
+        path: Option<FieldPath>,
+    }
+}
+
+impl FactSource {
+    /// A value in the answer to a read: by a pattern, or by a path.
+    fn of(read: Option<String>, pattern: Option<Pattern>, path: Option<FieldPath>) -> Option<Self> {
+        match (read?, pattern, path) {
+            (read, Some(pattern), None) => Some(Self::Pattern { read, pattern }),
+            (read, None, Some(path)) => Some(Self::Path { read, path }),
+            _ => None,
+        }
+    }
+}
+
 impl FactRule {
-    pub(crate) fn load(name: &str, table: &Table<'_>) -> Option<Self> {
-        let fallback = table.table("else").and_then(|table| {
-            let read = table.required_string("from");
-            let pattern = table.required_pattern("pattern");
-            table.finish();
-            Some((read?, pattern?))
-        });
-        let source = match table.string("constant") {
-            Some(constant) => FactSource::Constant(constant),
-            None => {
-                let fact = Self::load_answer(name, table)?;
-                return Some(Self { fallback, ..fact });
+    pub(crate) fn load(name: &str, item: &Item<'_>) -> Option<Self> {
+        let keys = FactKeys::read(item)?;
+        let fallback = keys.fallback.map(|keys| (keys.from, keys.pattern));
+        let source = match keys.constant {
+            None => FactSource::of(keys.from, keys.pattern, keys.path),
+            Some(constant) => {
+                let is_alone = keys.from.is_none() && keys.pattern.is_none();
+                let is_alone = is_alone && keys.path.is_none() && fallback.is_none();
+                is_alone.then_some(FactSource::Constant(constant))
             }
         };
-        let is_alone = ["from", "pattern", "path", "else"].map(|key| table.get(key).is_none());
-        table.finish();
-        if is_alone != [true; 4] {
+        if source.is_none() {
             let message = "a fact requires `constant`, or `from` with `pattern` or `path`";
-            table.findings.error("fact", table.span.clone(), message);
-            return None;
+            item.error("fact", message);
         }
         Some(Self {
             name: name.to_owned(),
-            source,
-            fallback: None,
+            source: source?,
+            fallback,
         })
     }
 
-    /// A value that is read from an answer.
-    pub(crate) fn load_answer(name: &str, table: &Table<'_>) -> Option<Self> {
-        let read = table.string("from");
-        let text = table.get("pattern");
-        let path = table.get("path");
-        table.finish();
-        let source = match (read, text, path) {
-            (Some(read), Some(item), None) => FactSource::Pattern {
-                read,
-                pattern: item.pattern()?,
-            },
-            (Some(read), None, Some(item)) => FactSource::Path {
-                read,
-                path: FieldPath::read(&item)?,
-            },
-            _ => {
-                let message = format!("`{name}` requires `from` with `pattern` or `path`");
-                table.findings.error("fact", table.span.clone(), message);
-                return None;
-            }
-        };
+    /// Reads `[identity]`: the serial numbers of a device.
+    pub(crate) fn load_identity(item: &Item<'_>) -> Option<Self> {
+        let keys = IdentityKeys::read(item)?;
+        let source = FactSource::of(Some(keys.from), keys.pattern, keys.path);
+        if source.is_none() {
+            let message = "`identity` requires `from` with `pattern` or `path`";
+            item.error("fact", message);
+        }
         Some(Self {
-            name: name.to_owned(),
-            source,
+            name: "identity".to_owned(),
+            source: source?,
             fallback: None,
         })
     }

@@ -3,26 +3,50 @@
 use serde_json::Value as Json;
 use toml::de::DeValue;
 
-use crate::document::{Item, Table};
+use crate::document::{Item, KeyValue, Table, ValueKind, ValueShape};
 use crate::read::field_path::FieldPath;
 
-/// The fields of a section of a table.
-pub(crate) fn fields(table: &Table<'_>, key: &str) -> Vec<(FieldPath, Json)> {
-    table
-        .table(key)
-        .map_or_else(Vec::new, |table| all_fields(&table, &[]))
+/// Fields with constant values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JsonFields(pub(crate) Vec<(FieldPath, Json)>);
+
+impl KeyValue for JsonFields {
+    fn declare(shape: &ValueShape) {
+        shape.accepts(ValueKind::Table);
+        shape.any_name().accepts_anything();
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        fields_of(&item.table()?, json_of).map(Self)
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Self::default())
+    }
 }
 
-/// The entries of a table, without those of other keys.
-pub(crate) fn all_fields(table: &Table<'_>, others: &[&str]) -> Vec<(FieldPath, Json)> {
-    table
-        .entries()
-        .iter()
-        .filter(|(key, ..)| !others.contains(&key.as_str()))
-        .filter_map(|(key, span, item)| {
-            Some((FieldPath::read_key(table, key, span)?, json_of(item)?))
-        })
-        .collect()
+impl KeyValue for Json {
+    fn declare(shape: &ValueShape) {
+        shape.accepts_anything();
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        json_of(item)
+    }
+}
+
+/// The entries of a table whose keys are paths. Each error is reported.
+pub(crate) fn fields_of<T>(
+    table: &Table<'_>,
+    read: impl Fn(&Item<'_>) -> Option<T>,
+) -> Option<Vec<(FieldPath, T)>> {
+    let entries = table.entries().into_iter();
+    let fields = entries.map(|(name, span, item)| {
+        let path = FieldPath::read_key(table, &name, &span);
+        path.zip(read(&item))
+    });
+    let fields: Vec<Option<_>> = fields.collect();
+    fields.into_iter().collect()
 }
 
 /// A value as JSON.

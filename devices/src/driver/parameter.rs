@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Item, Table};
+use crate::document::{Item, KeyValue, Table, keys};
 use crate::pattern::Pattern;
 
 /// The values of parameters by name.
@@ -22,6 +22,18 @@ pub struct Parameter {
     pattern: Option<Pattern>,
 }
 
+keys! {
+    /// A parameter of a platform's devices.
+    struct ParameterKeys {
+        /// What it is.
+        doc: String = String::new(),
+        /// The value of devices that do not set it.
+        default: Option<String>,
+        /// Pattern of its values.
+        pattern: Option<Pattern>,
+    }
+}
+
 impl Parameter {
     /// Reads the section `[parameter]` of a platform.
     pub(super) fn load_all(root: &Table<'_>) -> Vec<Self> {
@@ -32,14 +44,13 @@ impl Parameter {
     }
 
     fn load(name: String, item: &Item<'_>) -> Option<Self> {
-        let table = item.table()?;
+        let keys = ParameterKeys::read(item)?;
         let parameter = Self {
             name,
-            doc: table.string("doc").unwrap_or_default(),
-            default: table.string("default"),
-            pattern: table.pattern("pattern"),
+            doc: keys.doc,
+            default: keys.default,
+            pattern: keys.pattern,
         };
-        table.finish();
         let refusal = parameter.default.as_deref();
         if let Some(reason) = refusal.and_then(|value| parameter.refusal(value)) {
             item.error("parameter", format!("`default` {reason}"));

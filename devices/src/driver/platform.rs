@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use self::platform_type::PlatformType;
-use super::backup_rules::BackupRules;
+use super::backup_rules::{BackupKeys, BackupRules};
 use super::codec::Codec;
 use super::context::Context;
 use super::document_rule::DocumentRule;
@@ -162,11 +162,10 @@ impl Platform {
         }
         let mut facts = Vec::new();
         for (name, _, item) in entries("fact") {
-            facts.extend(item.table().and_then(|table| FactRule::load(&name, &table)));
+            facts.extend(FactRule::load(&name, &item));
         }
-        let identity = root
-            .table("identity")
-            .and_then(|table| FactRule::load_answer("identity", &table));
+        let identity = root.get("identity");
+        let identity = identity.and_then(|item| FactRule::load_identity(&item));
         let mut codecs = IndexMap::default();
         for (name, _, item) in entries("codec") {
             if let Some(codec) = item.table().and_then(|table| Codec::load(&table)) {
@@ -204,15 +203,13 @@ impl Platform {
         let quoting = root.table("quote");
         let quoting = quoting.and_then(|table| Quoting::load(&table));
         let line_limit = root.integer("line_limit").unwrap_or(254);
-        let session_use = root
-            .table("session_use")
-            .and_then(|table| SessionUse::load(&table));
-        let standby = root.table("standby");
-        let standby = standby.and_then(|table| StandbyRule::load(&table));
-        let backup = root.table("backup");
-        let backup = backup
-            .map(|table| BackupRules::load(&table))
-            .unwrap_or_default();
+        let session_use = root.get("session_use");
+        let session_use = session_use.and_then(|item| SessionUse::load(&item));
+        let standby = root.get("standby");
+        let standby = standby.and_then(|item| StandbyRule::read(&item));
+        let backup = root.get("backup");
+        let backup = backup.and_then(|item| BackupKeys::read(&item));
+        let backup = backup.map(BackupRules::from).unwrap_or_default();
         let parameters = Parameter::load_all(root);
         let tests = tests.load(root, move |item| PlatformTest::load(item, shipped));
         root.finish();

@@ -1,6 +1,7 @@
 //! Problems of a resource on a platform that are found without the device.
 
 use crate::diagnostic::Severity;
+use crate::map::IndexMap;
 use crate::model::AttributeModel;
 use crate::value::Value;
 
@@ -40,6 +41,31 @@ pub enum ProblemKind {
     Unchangeable,
     /// The value has another effect than its name suggests.
     Misleading,
+}
+
+/// Why a value is not valid on a platform that lacks values of the model, each with a reason, which can be
+/// empty. Each element of a list counts.
+pub(crate) fn unsupported_refusal(
+    lacking: &IndexMap<String, String>,
+    model: &AttributeModel,
+    value: &Value,
+) -> Option<String> {
+    if lacking.is_empty() {
+        return None;
+    }
+    let value = value.unwrap_sensitive();
+    let elements = match (model.array, value) {
+        (Some(_), Value::List(items)) => items.as_slice(),
+        (_, one) => std::slice::from_ref(one),
+    };
+    elements.iter().find_map(|element| {
+        let reason = lacking.get(model.kind_of(element)?.name().as_ref())?;
+        Some(if reason.is_empty() {
+            format!("{} is not available on this platform", element.inspect())
+        } else {
+            reason.clone()
+        })
+    })
 }
 
 /// Why a value is not valid on a platform that has fewer values than the model.

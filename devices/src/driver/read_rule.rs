@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use super::codec::character;
+use super::answer_fields::{AnswerFields, report_no_expectation};
 use crate::dialogue::netconf::{is_read, operation_name};
-use crate::document::word;
-use crate::document::{Item, Table};
+use crate::document::{At, Item, KeyValue, SectionForm, Table, ValueShape, keys, word_values};
 use crate::pattern::Pattern;
 use crate::read::answer_rule::{AnswerRule, Expectation};
 use crate::read::csv::CsvRules;
-use crate::read::field_path::FieldPath;
 use crate::read::indent::{IndentRules, OpaqueRule, SectionRule, SplitRule};
 use crate::read::xml::Namespaces;
 use crate::read::{ReadRequest, State};
@@ -68,6 +66,179 @@ pub(crate) enum ParseRule {
     Text,
 }
 
+/// How an answer is parsed, as a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ParseForm {
+    Indent,
+    Columns,
+    Stanzas,
+    Csv,
+    Json,
+    Xml,
+    Text,
+}
+
+use ParseForm::{Columns, Csv, Indent, Json, Stanzas, Xml};
+
+impl SectionForm for ParseForm {
+    const FORMS: &'static [(Self, &'static str)] = &[
+        (Indent, "`parse = \"indent\"`"),
+        (Columns, "`parse = \"columns\"`"),
+        (Stanzas, "`parse = \"stanzas\"`"),
+        (Csv, "`parse = \"csv\"`"),
+        (Json, "`parse = \"json\"`"),
+        (Xml, "`parse = \"xml\"`"),
+        (ParseForm::Text, "`parse = \"text\"`"),
+    ];
+}
+
+word_values!(ParseForm {
+    "indent" => Indent,
+    "columns" => Columns,
+    "stanzas" => Stanzas,
+    "csv" => Csv,
+    "json" => Json,
+    "xml" => Xml,
+    "text" => ParseForm::Text,
+});
+
+keys! {
+    /// A read of a platform, and how its answer is parsed.
+    pub(crate) struct ReadKeys at ParseForm {
+        /// The command, the path or the operation of NETCONF.
+        command: String,
+        /// JSON of the body of a `POST` that reads.
+        body: Option<JsonText>,
+        /// Form of the answer.
+        parse: ParseForm,
+        /// The device may refuse the command: there are no instances then. With `unless`: if no line of its
+        /// configuration matches the pattern.
+        optional: OptionalRead = OptionalRead::Never,
+        /// Lines of a valid answer.
+        expect: Vec<Pattern>,
+        /// The last line of a complete answer.
+        last: Option<Pattern>,
+        /// Fields of a valid answer.
+        answer: Option<AnswerFields>,
+        /// When an answer without text is valid.
+        empty: Option<EmptyKeys>,
+        /// Lines without content.
+        ignore: Vec<Pattern> where [Indent],
+        /// Blocks of free text.
+        opaque: Vec<StartEndKeys> where [Indent],
+        /// Blocks with an end line.
+        sections: Vec<StartEndKeys> where [Indent],
+        /// First lines of blocks that only begin like those of types.
+        foreign: Vec<Pattern> where [Indent],
+        /// Lines that stand for several.
+        split: Vec<SplitKeys> where [Indent],
+        /// Replacements in each line.
+        replace: Vec<ReplacementKeys> where [Indent],
+        /// First column of the header.
+        first: Option<String> where [Columns, Csv],
+        /// Key that begins a stanza.
+        start: Option<String> where [Stanzas],
+        /// Character between fields.
+        separator: Option<char> where [Csv],
+        /// Text before a comment.
+        comment: Option<String> where [Csv],
+    }
+}
+
+keys! {
+    /// When an answer without text is valid.
+    pub(crate) struct EmptyKeys {
+        /// Another read that shows whether there is something.
+        read: String,
+        /// Its line that contradicts an empty answer.
+        unless: Pattern,
+    }
+}
+
+keys! {
+    /// A block from one line to another.
+    pub(crate) struct StartEndKeys {
+        /// The first line.
+        start: Pattern,
+        /// The last line.
+        end: Pattern,
+    }
+}
+
+keys! {
+    /// Lines with lists of names, which are the groups of the pattern.
+    pub(crate) struct SplitKeys {
+        /// Pattern; each group is a list.
+        pattern: At<Pattern>,
+        /// The lists are of numbers and ranges.
+        numbers: bool,
+    }
+}
+
+keys! {
+    /// A part of lines and what replaces it.
+    pub(crate) struct ReplacementKeys {
+        /// Pattern of the text.
+        pattern: Pattern,
+        /// What replaces it.
+        with: String,
+    }
+}
+
+keys! {
+    /// When a device may refuse a command.
+    struct OptionalKeys {
+        /// A line of the configuration with which the device knows the command.
+        unless: Pattern,
+    }
+}
+
+/// Whether a device may refuse a command.
+#[derive(Clone, Debug)]
+pub(crate) enum OptionalRead {
+    Never,
+    Always,
+    Unless(Pattern),
+}
+
+impl KeyValue for OptionalRead {
+    fn declare(shape: &ValueShape) {
+        bool::declare(shape);
+        OptionalKeys::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        if item.is_table() {
+            return OptionalKeys::read(item).map(|keys| Self::Unless(keys.unless));
+        }
+        Some(if item.bool()? {
+            Self::Always
+        } else {
+            Self::Never
+        })
+    }
+}
+
+/// A text that is JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonText(String);
+
+impl KeyValue for JsonText {
+    fn declare(shape: &ValueShape) {
+        String::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        match serde_json::from_str::<serde_json::Value>(&item.string()?) {
+            Ok(json) => Some(Self(json.to_string())),
+            Err(error) => {
+                item.error("json", format!("`{}` is not JSON: {error}", item.path));
+                None
+            }
+        }
+    }
+}
+
 impl ReadRule {
     /// Reads `[read.NAME]`.
     pub(super) fn load(
@@ -75,113 +246,52 @@ impl ReadRule {
         item: &Item<'_>,
         namespaces: Option<&Arc<Namespaces>>,
     ) -> Option<Self> {
-        #[derive(Clone, Copy)]
-        enum ParseKind {
-            Indent,
-            Columns,
-            Stanzas,
-            Csv,
-            Json,
-            Xml,
-            Text,
-        }
         let table = item.table()?;
-        let command = table.required_string("command");
-        let body = table.get("body").and_then(|item| json_text(&item));
-        let (optional, known_with) = optional(&table);
-        let kind = word(
-            &table.required("parse")?,
-            &[
-                ("indent", ParseKind::Indent),
-                ("columns", ParseKind::Columns),
-                ("stanzas", ParseKind::Stanzas),
-                ("csv", ParseKind::Csv),
-                ("json", ParseKind::Json),
-                ("xml", ParseKind::Xml),
-                ("text", ParseKind::Text),
-            ],
-        );
-        let parse = match kind? {
-            ParseKind::Indent => ParseRule::Indent(IndentRules {
-                ignore: table.patterns("ignore").into_iter().collect(),
-                opaque: start_end(&table, "opaque")
-                    .map(|(start, end)| OpaqueRule { start, end })
-                    .collect(),
-                sections: start_end(&table, "sections")
-                    .map(|(start, end)| SectionRule { start, end })
-                    .collect(),
-                foreign: table.patterns("foreign").into_iter().collect(),
-                inactive: None,
-                split: table
-                    .get("split")
-                    .map(|item| splits(&item))
-                    .unwrap_or_default(),
-                replace: table
-                    .get("replace")
-                    .map(|item| replacements(&item))
-                    .unwrap_or_default(),
-            }),
-            ParseKind::Columns => {
-                if let Some(item) = table.get("wrapped") {
-                    word(&item, &[("skip", ())]);
-                }
-                ParseRule::Columns {
-                    first: table.string("first"),
-                }
-            }
-            ParseKind::Stanzas => ParseRule::Stanzas {
-                start: table.required_string("start")?,
-            },
-            ParseKind::Csv => ParseRule::Csv(CsvRules {
-                first: table.required_string("first")?,
-                separator: match table.get("separator") {
-                    Some(item) => character(&item)?,
-                    None => ',',
-                },
-                comment: table.string("comment"),
-            }),
-            ParseKind::Json => ParseRule::Json,
-            ParseKind::Xml => ParseRule::Xml,
-            ParseKind::Text => ParseRule::Text,
-        };
-        let empty = table.table("empty").and_then(|table| {
-            let read = table.required_string("read");
-            let unless = table.required_pattern("unless");
+        let Some(keys) = ReadKeys::of(&table) else {
             table.finish();
-            Some(EmptyRule {
-                read: read?,
-                unless: unless?,
-            })
-        });
-        let answer = AnswerRule {
-            expectations: expectations(&table, &parse),
-            may_be_empty: empty.is_some(),
-            known_with,
-            namespaces: namespaces.cloned(),
+            return None;
         };
-        if let (Some(command), Some(_)) = (&command, namespaces)
-            && !operation_name(command).is_some_and(|name| is_read(&name))
-        {
-            table.findings.error_with_help(
-                "command",
-                table.span.clone(),
-                format!(
-                    "`command` of [{}] is not one NETCONF operation that reads",
-                    table.path
-                ),
-                "write `<get>`, `<get-config>` or another operation that begins with `get-`",
-            );
-        }
-        if matches!(parse, ParseRule::Xml) && namespaces.is_none() {
-            let message = "`parse = \"xml\"` requires `transport = \"netconf\"`";
-            table
-                .findings
-                .error("wrong-kind", table.span.clone(), message);
-        }
-        let is_declared = |key: &&str| table.get(key).is_some();
-        let has_declaration = ["expect", "last", "answer"].iter().any(is_declared);
+        ReadKeys::KEYS.check(keys.parse, &table);
+        table.finish();
+        let required = |key: &str, text: Option<String>| {
+            if text.is_none() {
+                table.missing(key);
+            }
+            text
+        };
+        let parse = match keys.parse {
+            Indent => ParseRule::Indent(IndentRules {
+                ignore: keys.ignore.into_iter().collect(),
+                opaque: keys.opaque.into_iter().map(OpaqueRule::from).collect(),
+                sections: keys.sections.into_iter().map(SectionRule::from).collect(),
+                foreign: keys.foreign.into_iter().collect(),
+                inactive: None,
+                split: splits(keys.split, &table),
+                replace: replacements(keys.replace),
+            }),
+            Columns => ParseRule::Columns { first: keys.first },
+            Stanzas => ParseRule::Stanzas {
+                start: required("start", keys.start)?,
+            },
+            Csv => ParseRule::Csv(CsvRules {
+                first: required("first", keys.first)?,
+                separator: keys.separator.unwrap_or(','),
+                comment: keys.comment,
+            }),
+            Json => ParseRule::Json,
+            Xml => ParseRule::Xml,
+            ParseForm::Text => ParseRule::Text,
+        };
+        check_command(&keys.command, &parse, (&table, namespaces.is_some()));
+        let has_declaration =
+            !keys.expect.is_empty() || keys.last.is_some() || keys.answer.is_some();
+        let lines = keys.expect.into_iter().map(Expectation::Line);
+        let last = keys.last.map(Expectation::LastLine);
+        let answer = keys.answer.into_iter().flat_map(|answer| answer.0);
+        let own = parse.expectation();
+        let expectations: Vec<_> = lines.chain(last).chain(answer).chain(own).collect();
         // NETCONF distinguishes data from errors itself.
-        if answer.expectations.is_empty() && !has_declaration && namespaces.is_none() {
+        if expectations.is_empty() && !has_declaration && namespaces.is_none() {
             let help = match parse {
                 ParseRule::Json => {
                     "add `answer`: fields of a valid answer, `answer = { kind = \"…\" }`, or \"list\""
@@ -190,150 +300,96 @@ impl ReadRule {
             };
             report_no_expectation(&table, help);
         }
-        table.finish();
+        let (optional, known_with) = match keys.optional {
+            OptionalRead::Never => (false, None),
+            OptionalRead::Always => (true, None),
+            OptionalRead::Unless(pattern) => (false, Some(pattern)),
+        };
         Some(Self {
             request: ReadRequest {
                 name: name.to_owned(),
-                command: command?,
-                body,
+                command: keys.command,
+                body: keys.body.map(|body| body.0),
                 optional,
-                answer,
+                answer: AnswerRule {
+                    expectations,
+                    may_be_empty: keys.empty.is_some(),
+                    known_with,
+                    namespaces: namespaces.cloned(),
+                },
                 parents: None,
             },
             parse,
-            empty,
+            empty: keys.empty.map(|empty| EmptyRule {
+                read: empty.read,
+                unless: empty.unless,
+            }),
         })
     }
 }
 
-/// `optional = true`, or `optional = { unless = PATTERN }`.
-fn optional(table: &Table<'_>) -> (bool, Option<Pattern>) {
-    let Some(item) = table.get("optional") else {
-        return (false, None);
-    };
-    if !item.is_table() {
-        return (item.bool().unwrap_or(false), None);
+/// Checks that a command of NETCONF reads, and that only NETCONF has XML.
+fn check_command(command: &str, parse: &ParseRule, (table, is_netconf): (&Table<'_>, bool)) {
+    if is_netconf && !operation_name(command).is_some_and(|name| is_read(&name)) {
+        table.findings.error_with_help(
+            "command",
+            table.span.clone(),
+            format!(
+                "`command` of [{}] is not one NETCONF operation that reads",
+                table.path
+            ),
+            "write `<get>`, `<get-config>` or another operation that begins with `get-`",
+        );
     }
-    let known_with = item.table().and_then(|table| {
-        let pattern = table.required_pattern("unless");
-        table.finish();
-        pattern
-    });
-    (known_with.is_none(), known_with)
+    if matches!(parse, ParseRule::Xml) && !is_netconf {
+        let message = "`parse = \"xml\"` requires `transport = \"netconf\"`";
+        table
+            .findings
+            .error("wrong-kind", table.span.clone(), message);
+    }
 }
 
-/// `body`: the JSON of a `POST` that reads.
-fn json_text(item: &Item<'_>) -> Option<String> {
-    let text = item.string()?;
-    match serde_json::from_str::<serde_json::Value>(&text) {
-        Ok(json) => Some(json.to_string()),
-        Err(error) => {
-            item.error("json", format!("`body` is not JSON: {error}"));
-            None
+impl ParseRule {
+    /// What the parser needs in each answer.
+    fn expectation(&self) -> Option<Expectation> {
+        match self {
+            ParseRule::Columns { first } => first.clone().map(Expectation::Header),
+            ParseRule::Stanzas { start } => Some(Expectation::Key(start.clone())),
+            ParseRule::Csv(rules) => Some(Expectation::CsvHeader(rules.clone())),
+            ParseRule::Indent(_) | ParseRule::Json | ParseRule::Xml | ParseRule::Text => None,
         }
     }
 }
 
-/// What a valid answer contains: as declared, and as the parser needs it.
-fn expectations(table: &Table<'_>, parse: &ParseRule) -> Vec<Expectation> {
-    let lines = table.patterns("expect").into_iter();
-    let mut all: Vec<Expectation> = lines.map(Expectation::Line).collect();
-    all.extend(table.pattern("last").map(Expectation::LastLine));
-    all.extend(answer_fields(table, &[]));
-    match parse {
-        ParseRule::Columns { first } => all.extend(first.clone().map(Expectation::Header)),
-        ParseRule::Stanzas { start } => all.push(Expectation::Key(start.clone())),
-        ParseRule::Csv(rules) => all.push(Expectation::CsvHeader(rules.clone())),
-        ParseRule::Indent(_) | ParseRule::Json | ParseRule::Xml | ParseRule::Text => {}
+impl From<StartEndKeys> for OpaqueRule {
+    fn from(StartEndKeys { start, end }: StartEndKeys) -> Self {
+        Self { start, end }
     }
-    all
 }
 
-/// `answer`: the fields of a valid JSON answer, each with its value, or `true` for any value; or
-/// `"list"`. The values may have these placeholders.
-pub(super) fn answer_fields(table: &Table<'_>, placeholders: &[&str]) -> Vec<Expectation> {
-    let Some(item) = table.get("answer") else {
-        return Vec::new();
-    };
-    if !item.is_table() {
-        let list = word(&item, &[("list", ())]);
-        return list.map(|()| Expectation::List).into_iter().collect();
+impl From<StartEndKeys> for SectionRule {
+    fn from(StartEndKeys { start, end }: StartEndKeys) -> Self {
+        Self { start, end }
     }
-    let Some(fields) = item.table() else {
-        return Vec::new();
-    };
-    let entries = fields.entries().into_iter();
-    let fields = entries.filter_map(|(name, span, item)| {
-        let value = match item.as_bool() {
-            Some(true) => None,
-            _ => Some(item.string_with(placeholders)?),
-        };
-        let path = FieldPath::read_key(&fields, &name, &span)?;
-        Some(Expectation::Field { path, value })
-    });
-    fields.collect()
 }
 
-/// Reports a read without a rule for its answer.
-pub(super) fn report_no_expectation(table: &Table<'_>, help: impl Into<String>) {
-    table.findings.error_with_help(
-        "missing-expectation",
-        table.span.clone(),
-        format!(
-            "[{}] does not declare what a valid answer contains",
-            table.path
-        ),
-        help,
-    );
+/// Parts of lines and what replaces them.
+pub(super) fn replacements(keys: Vec<ReplacementKeys>) -> Vec<(Pattern, String)> {
+    let pairs = keys.into_iter().map(|keys| (keys.pattern, keys.with));
+    pairs.collect()
 }
 
-/// `[{ pattern, with }]`: parts of lines and what replaces them.
-pub(super) fn replacements(item: &Item<'_>) -> Vec<(Pattern, String)> {
-    let items = item.list().unwrap_or_default();
-    items
-        .iter()
-        .filter_map(|item| {
-            let table = item.table()?;
-            let found = table.pattern("pattern");
-            let with = table.required_string("with");
-            table.finish();
-            Some((found?, with?))
-        })
-        .collect()
-}
-
-/// `split`: lines with lists of names, which are the groups of the pattern.
-fn splits(item: &Item<'_>) -> Vec<SplitRule> {
-    let items = item.list().unwrap_or_default();
-    let rules = items.iter().filter_map(|item| {
-        let table = item.table()?;
-        let pattern = table.required_pattern("pattern");
-        let has_numbers = table.bool("numbers").unwrap_or(false);
-        table.finish();
-        let pattern = pattern?;
-        if pattern.group_count() == 0 {
-            item.error("split", "`pattern` requires a group, the list of names");
+fn splits(keys: Vec<SplitKeys>, table: &Table<'_>) -> Vec<SplitRule> {
+    let rules = keys.into_iter().map(|keys| {
+        let At { value, span } = keys.pattern;
+        if value.group_count() == 0 {
+            let message = "`pattern` requires a group, the list of names";
+            table.findings.error("split", span, message);
         }
-        Some(SplitRule {
-            pattern,
-            has_numbers,
-        })
+        SplitRule {
+            pattern: value,
+            has_numbers: keys.numbers,
+        }
     });
     rules.collect()
-}
-
-/// Pairs of patterns `start` and `end`.
-fn start_end(table: &Table<'_>, key: &'static str) -> std::vec::IntoIter<(Pattern, Pattern)> {
-    let items = table.get(key).and_then(|item| item.list());
-    let items = items.unwrap_or_default();
-    let pairs: Vec<(Pattern, Pattern)> = items
-        .iter()
-        .filter_map(|item| {
-            let table = item.table()?;
-            let pair = (table.pattern("start")?, table.pattern("end")?);
-            table.finish();
-            Some(pair)
-        })
-        .collect();
-    pairs.into_iter()
 }

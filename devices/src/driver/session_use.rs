@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use crate::document::Table;
+use crate::document::{At, Item, KeyValue, keys};
 use crate::names::TypeName;
 use crate::pattern::Pattern;
 use crate::read::State;
@@ -31,42 +31,54 @@ struct UsedNames {
     line: Pattern,
 }
 
+keys! {
+    /// How the configuration shows what a session uses.
+    struct SessionUseKeys {
+        /// The read with the configuration.
+        from: String,
+        /// The first line of a block that can have an address.
+        block: Pattern,
+        /// A line with an address of the device, as the group `address`.
+        address: At<Pattern>,
+        /// Names that a session uses.
+        names: Vec<UsedNamesKeys>,
+    }
+}
+
+keys! {
+    /// Names that a session uses.
+    struct UsedNamesKeys {
+        /// Type of the instances with these names.
+        r#type as "type": String,
+        /// A line with a name, as the group `name`.
+        pattern: At<Pattern>,
+        /// The first line of the blocks; by default those with an address of the session.
+        block: Option<Pattern>,
+    }
+}
+
 impl SessionUse {
-    pub(super) fn load(table: &Table<'_>) -> Option<Self> {
-        let read = table.required_string("from");
-        let line = |table: &Table<'_>, key: &str, group: &str| {
-            let item = table.required(key)?;
-            let found = item.pattern()?;
-            if !group.is_empty() && !found.group_names().any(|name| name == group) {
-                item.error("pattern", format!("the pattern has no group `{group}`"));
+    /// Reads the section `[session_use]`.
+    pub(super) fn load(item: &Item<'_>) -> Option<Self> {
+        let keys = SessionUseKeys::read(item)?;
+        let check = |pattern: At<Pattern>, group: &str| {
+            let At { value, span } = pattern;
+            if !value.group_names().any(|name| name == group) {
+                let message = format!("the pattern has no group `{group}`");
+                item.findings.error("pattern", span, message);
             }
-            Some(found)
+            value
         };
-        let block = line(table, "block", "");
-        let address = line(table, "address", "address");
-        let names = table.get("names").and_then(|item| item.list());
-        let names = names
-            .iter()
-            .flatten()
-            .filter_map(|item| {
-                let entry = item.table()?;
-                let type_name = entry.required_string("type");
-                let found = line(&entry, "pattern", "name");
-                let block = entry.get("block").and_then(|item| item.pattern());
-                entry.finish();
-                Some(UsedNames {
-                    type_name: type_name?.into(),
-                    block,
-                    line: found?,
-                })
-            })
-            .collect();
-        table.finish();
+        let names = keys.names.into_iter().map(|keys| UsedNames {
+            type_name: keys.r#type.into(),
+            block: keys.block,
+            line: check(keys.pattern, "name"),
+        });
         Some(Self {
-            read: read?,
-            block: block?,
-            address: address?,
-            names,
+            read: keys.from,
+            block: keys.block,
+            names: names.collect(),
+            address: check(keys.address, "address"),
         })
     }
 

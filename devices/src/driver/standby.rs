@@ -1,27 +1,19 @@
 //! How a fact shows that a device is the unit of a pair that does not carry the traffic.
 
 use super::facts::Facts;
-use crate::document::Table;
+use crate::document::keys;
 
-/// `[standby]` of a platform.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StandbyRule {
-    fact: String,
-    /// The values of the fact on such a unit.
-    values: Vec<String>,
+keys! {
+    /// `[standby]` of a platform.
+    pub(crate) struct StandbyRule {
+        /// The fact with the state of the unit.
+        fact: String,
+        /// The values of the fact on such a unit.
+        values: Vec<String>,
+    }
 }
 
 impl StandbyRule {
-    pub(super) fn load(table: &Table<'_>) -> Option<Self> {
-        let fact = table.required_string("fact");
-        let values = table.required("values").and_then(|item| item.strings());
-        table.finish();
-        Some(Self {
-            fact: fact?,
-            values: values?,
-        })
-    }
-
     pub(super) fn fact(&self) -> &str {
         &self.fact
     }

@@ -11,7 +11,7 @@ use crate::change::{ChangeKind, Desired};
 use crate::diagnostic::Severity;
 use crate::driver::explanation::NotApplied;
 use crate::driver::implementation::{ChangePlanner, RenderError};
-use crate::driver::problem::{Problem, ProblemKind, narrowed_refusal};
+use crate::driver::problem::{Problem, ProblemKind, narrowed_refusal, unsupported_refusal};
 use crate::read::State;
 use crate::value::{Attributes, Name, Value};
 
@@ -82,15 +82,11 @@ impl CliType {
         let attributes: Vec<(&Name, &Value, Option<&CliAttributeRule>)> = attributes.collect();
         for (name, value, rule) in &attributes {
             if let Some(rule) = rule {
-                let reason = self.named(&rule.unsupported_values, name, value);
-                match reason.map(String::as_str) {
-                    None => {}
-                    Some("") => error(
-                        name,
-                        ProblemKind::Unsupported,
-                        format!("{} has no value {}", value.inspect(), self.platform),
-                    ),
-                    Some(reason) => error(name, ProblemKind::Unsupported, reason.to_owned()),
+                let lacking = self.model.attributes.get(*name);
+                let lacking = lacking
+                    .and_then(|model| unsupported_refusal(&rule.unsupported_values, model, value));
+                if let Some(message) = lacking {
+                    error(name, ProblemKind::Unsupported, message);
                 }
                 if let Some(message) = narrowed_refusal(rule.narrowed.as_deref(), value) {
                     error(name, ProblemKind::Unsupported, message);

@@ -153,12 +153,12 @@ fn form_tables(path: &str) -> String {
         "instance" => (
             "instances",
             cli::load::instance_keys::InstanceKeys::KEYS.markdown(),
-            rest::load::instance_keys::TABLE.markdown(),
+            rest::load::instance_keys::ObjectKeys::KEYS.markdown(),
         ),
         "attr.NAME" => (
             "values",
             cli::load::attribute_keys::AttributeKeys::KEYS.markdown(),
-            rest::load::attribute_keys::TABLE.markdown(),
+            rest::load::attribute_keys::LocationKeys::KEYS.markdown(),
         ),
         _ => return String::new(),
     };

@@ -13,6 +13,7 @@ use super::{predict, read, write};
 use crate::change::{Change, ChangeKind, Desired};
 use crate::diagnostic::Diagnostic;
 use crate::driver::implementation::RenderError;
+use crate::driver::problem::{narrowed_refusal, unsupported_refusal};
 use crate::model::{AttributeModel, ValueSpec};
 use crate::operation::Action;
 use crate::read::field_path::FieldPath;
@@ -63,6 +64,11 @@ impl RestType {
                 continue;
             }
             let examples = self.example_values(attribute).into_iter();
+            let examples = examples.filter(|value| {
+                let narrowed = narrowed_refusal(rule.narrowed.as_ref(), value);
+                let lacking = unsupported_refusal(&rule.unsupported_values, attribute, value);
+                narrowed.or(lacking).is_none()
+            });
             let examples = examples.flat_map(|value| self.choices_of(name, &value));
             for (value, chosen) in examples {
                 let value = canonical(&self.definition, &self.model, name, &value, None);

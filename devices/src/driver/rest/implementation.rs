@@ -18,7 +18,7 @@ use crate::driver::explanation::Explanation;
 use crate::driver::implementation::{
     ChangePlanner, InstanceReader, IsReadByOther, RenderError, TypeDescription,
 };
-use crate::driver::problem::{Problem, ProblemKind, narrowed_refusal};
+use crate::driver::problem::{Problem, ProblemKind, narrowed_refusal, unsupported_refusal};
 use crate::driver::secret_history::SecretHistory;
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
@@ -225,7 +225,12 @@ impl ChangePlanner for RestType {
             let Some(value) = desired.attributes.get(name) else {
                 continue;
             };
-            if let Some(message) = narrowed_refusal(rule.narrowed.as_ref(), value) {
+            let attribute = self.model.attributes.get(name);
+            let lacking = attribute.and_then(|attribute| {
+                unsupported_refusal(&rule.unsupported_values, attribute, value)
+            });
+            let narrowed = narrowed_refusal(rule.narrowed.as_ref(), value);
+            if let Some(message) = lacking.or(narrowed) {
                 let severity = Severity::Error;
                 problems.push(self.problem(ProblemKind::Unsupported, severity, name, message));
             }

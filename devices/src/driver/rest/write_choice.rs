@@ -3,7 +3,7 @@
 
 use serde_json::Value as Json;
 
-use super::choice::{ChoiceRule, ChosenField};
+use super::definition::{ChoiceRule, ChosenField};
 use super::definition::{FieldRule, RestLocation, UnsetRule};
 use super::writer::{RequestWriter, error};
 use crate::change::ChangeKind;

@@ -6,6 +6,7 @@ pub(super) const DRIVER: Layers = Layers {
     folder: "devices/src/driver",
     layers: &[
         &[
+            "answer_fields",
             "codec",
             "effect",
             "explanation",
@@ -13,7 +14,6 @@ pub(super) const DRIVER: Layers = Layers {
             "inactive",
             "json_body",
             "json_fields",
-            "key_table",
             "negation",
             "parameter",
             "problem",
@@ -22,6 +22,7 @@ pub(super) const DRIVER: Layers = Layers {
             "session_use",
             "template_error",
             "transport",
+            "unsupported",
             "unsupported_type",
             "work_count",
         ],
@@ -96,8 +97,8 @@ pub(super) const REST: Layers = Layers {
     folder: "devices/src/driver/rest",
     layers: &[
         &["codec", "element_path", "template"],
-        &["toml"],
         &["definition"],
+        &["toml"],
         &["canonical", "field", "inactive", "read_requests"],
         &["choice"],
         &["lookups"],
@@ -118,9 +119,5 @@ pub(super) const REST: Layers = Layers {
         &["implementation"],
         &["audit"],
     ],
-    exceptions: &[
-        ("definition.rs", "choice"),
-        ("definition.rs", "own_request"),
-        ("definition.rs", "refresh"),
-    ],
+    exceptions: &[],
 };

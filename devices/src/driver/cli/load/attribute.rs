@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::attribute_keys::{AttributeKeys, ElseKeys, ElseLocation, Position};
 use super::text_body::text_body;
-use super::toml::{SetLine, Unsupported, codec};
+use super::toml::{SetLine, codec};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::{At, Named, Table};
 use crate::driver::cli::rules::{
@@ -68,10 +68,8 @@ pub(super) fn attribute(
         table.findings.error("implied", table.span.clone(), message);
     }
     let not_applied = not_applied(&keys);
-    let unsupported_values = match keys.unsupported.as_ref().map(|one| &one.value) {
-        Some(Unsupported::Values(reasons)) => reasons.clone(),
-        Some(Unsupported::Attribute(_)) | None => IndexMap::default(),
-    };
+    let unsupported_values = keys.unsupported.as_ref().and_then(|one| one.values());
+    let unsupported_values = unsupported_values.cloned().unwrap_or_default();
     let location = location(&keys, not_applied.is_some(), model, table)?;
     let is_part = matches!(location, CliLocation::Part { .. });
     let misleading = keys.misleading.map(|keys| {
@@ -157,10 +155,8 @@ fn words(map: &Named<Vec<String>>, model: &AttributeModel) -> Codec {
 
 /// Why the attribute is not applied. An empty reason removes the restriction of the variant's base.
 fn not_applied(keys: &AttributeKeys) -> Option<NotApplied> {
-    let unsupported = match keys.unsupported.as_ref().map(|one| &one.value) {
-        Some(Unsupported::Attribute(reason)) => Some(reason.clone()),
-        Some(Unsupported::Values(_)) | None => None,
-    };
+    let unsupported = keys.unsupported.as_ref();
+    let unsupported = unsupported.and_then(|one| one.attribute()).cloned();
     let reasons = [
         (&keys.refused, Severity::Error),
         (&unsupported, Severity::Warning),
@@ -293,12 +289,11 @@ fn check_value_names(keys: &AttributeKeys, model: &AttributeModel, table: &Table
     for group in &keys.compatible {
         group.iter().for_each(|value| check(value, &group.span));
     }
-    if let Some(At {
-        value: Unsupported::Values(reasons),
-        span,
-    }) = &keys.unsupported
+    if let Some(unsupported) = &keys.unsupported
+        && let Some(reasons) = unsupported.values()
     {
-        reasons.keys().for_each(|value| check(value, span));
+        let values = reasons.keys();
+        values.for_each(|value| check(value, &unsupported.span));
     }
 }
 

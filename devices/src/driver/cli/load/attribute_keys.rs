@@ -1,11 +1,12 @@
 //! The keys of `[attr.x]`, and the positions of values where each has an effect.
 
-use super::toml::{ReplaceFirst, SetLine, Unsupported};
+use super::toml::{ReplaceFirst, SetLine};
 use crate::document::{At, Named, SectionForm, keys, word_values};
 use crate::driver::cli::rules::{
     CliAttributeRule, CliLocation, EquivalentValue, NoForm, WriteOnly,
 };
 use crate::driver::cli::template::LineTemplate;
+use crate::driver::unsupported::Unsupported;
 use crate::model::load::value_spec::Values;
 use crate::pattern::Pattern;
 use crate::value::Value;

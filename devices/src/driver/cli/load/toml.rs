@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use crate::diagnostic::suggest;
-use crate::document::{At, Item, KeyValue, Named, Table, ValueShape, word, word_values};
+use crate::document::{At, Item, KeyValue, Table, ValueShape, word, word_values};
 use crate::driver::cli::block_path::BlockPath;
 use crate::driver::cli::rules::{EquivalentValue, NoForm, Replacement, WriteOnly};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
-use crate::map::IndexMap;
 use crate::model::load::value_of;
 
 impl KeyValue for LineTemplate {
@@ -111,36 +110,6 @@ impl KeyValue for EquivalentValue {
             Some(text) => item.compile(text).map(EquivalentValue::Pattern),
             None => Some(EquivalentValue::Value(value)),
         }
-    }
-}
-
-/// What the platform does not have.
-#[derive(Clone, Debug)]
-pub(in crate::driver) enum Unsupported {
-    /// The attribute, with the reason.
-    Attribute(String),
-    /// Values by name, with reasons, which can be empty.
-    Values(IndexMap<String, String>),
-}
-
-impl KeyValue for Unsupported {
-    fn declare(shape: &ValueShape) {
-        Vec::<String>::declare(shape);
-        Named::<String>::declare(shape);
-    }
-
-    fn read(item: &Item<'_>) -> Option<Self> {
-        if item.is_table() {
-            let reasons = Named::<String>::read(item)?.into_iter();
-            let reasons = reasons.map(|(name, reason)| (name.value, reason));
-            return Some(Self::Values(reasons.collect()));
-        }
-        if item.is_list() {
-            let names = item.strings()?.into_iter();
-            let names = names.map(|name| (name, String::new()));
-            return Some(Self::Values(names.collect()));
-        }
-        item.string().map(Self::Attribute)
     }
 }
 

@@ -143,7 +143,8 @@ pub(super) fn values_without<'a>(
     let values = valid.values.iter().map(ValueSpec::name);
     values.filter(|value| {
         let is_meant = rule.spellings.iter().any(|(spelling, _)| spelling == value);
-        !is_meant && !located.contains(&value.as_ref())
+        let is_lacking = rule.unsupported_values.contains_key(value.as_ref());
+        !is_meant && !is_lacking && !located.contains(&value.as_ref())
     })
 }
 
@@ -301,7 +302,8 @@ fn default_word_error(
 ) -> Option<String> {
     let (name, word) = (&model.name, model.default_word.as_deref()?);
     let valid = rule.narrowed.as_ref().unwrap_or(model);
-    let is_valid = valid.values.iter().any(|spec| spec.name() == word);
+    let is_valid = valid.values.iter().any(|spec| spec.name() == word)
+        && !rule.unsupported_values.contains_key(word);
     let is_empty_list = model.array.is_some() && !field.codec.is_some_and(ValueCodec::is_text);
     let is_written = match &field.absent {
         Some(absent) => !model.is_unset(absent) || field.unset.is_some() || is_empty_list,

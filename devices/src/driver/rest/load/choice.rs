@@ -1,7 +1,7 @@
 //! Checks choices: each value has a place, and the attribute that decides can be read.
 
 use super::check::values_without;
-use crate::driver::rest::choice::{ChoiceRule, ChosenField};
+use crate::driver::rest::definition::{ChoiceRule, ChosenField};
 use crate::driver::rest::definition::{RestAttributeRule, RestDefinition, RestLocation};
 use crate::model::{AttributeModel, TypeModel, ValueSpec};
 

@@ -1,8 +1,9 @@
 //! Each cell of the tables of keys, with a definition.
 
-use super::attribute_keys::{self, LocationForm};
-use super::instance_keys::{self, ObjectForm};
+use super::attribute_keys::{LocationForm, LocationKeys};
+use super::instance_keys::{ElementForm, ElementKeys, ObjectForm, ObjectKeys};
 use crate::definitions::DefinitionFile;
+use crate::document::{SectionForm, SectionKeys};
 use crate::driver::Registry;
 
 const REST: &str = r#"
@@ -126,24 +127,14 @@ fn kind() -> (String, Vec<(&'static str, &'static str)>) {
     ("kind".to_owned(), keys)
 }
 
-fn instance_case(form: ObjectForm, key: &'static str) -> Case {
-    const KEY: (&str, &str) = ("key", "{ name = \"id\" }");
-    const ANSWER: (&str, &str) = ("answer", "{ kind = \"things\" }");
-    const OBJECT: (&str, &str) = ("object", "\"/things/{name|percent}\"");
-    let mut keys = match form {
-        ObjectForm::Collection => vec![("collection", "\"/things\""), KEY, OBJECT, ANSWER],
-        ObjectForm::Singleton => vec![("collection", "\"/thing\""), ("singleton", "\"x\""), ANSWER],
-        ObjectForm::Read => vec![("from", "\"list\""), KEY, OBJECT],
-        ObjectForm::Document => vec![("from", "\"file\""), ("rows", "\"items\""), KEY],
-        ObjectForm::Elements => vec![("collection", "\"/a:things/thing\""), KEY],
-        ObjectForm::Element => vec![("collection", "\"/a:thing\""), ("singleton", "\"x\"")],
-    };
-    let sample = match key {
-        "collection" => "\"/things\"",
+const KEY: (&str, &str) = ("key", "{ name = \"id\" }");
+
+/// A value of a key of `[instance]`.
+fn instance_sample(key: &str) -> &'static str {
+    match key {
         "parent" => "{ collection = \"/owners\", key = { owner = \"id\" } }",
         "from" => "\"list\"",
         "rows" => "\"items\"",
-        "key" => "{ name = \"id\" }",
         "answer" => "{ kind = \"things\" }",
         "optional" | "etag" => "true",
         "query" => "{ depth = \"1\" }",
@@ -157,28 +148,53 @@ fn instance_case(form: ObjectForm, key: &'static str) -> Case {
         "reserved" => "'^x'",
         "device_owned" => "{ own = true }",
         "lookups" => "[{ path = \"/l\", default_domain = \"d\", answer = { kind = \"l\" } }]",
+        "collection" => "\"/things\"",
+        "singleton" => "\"x\"",
+        "key" => KEY.1,
         other => panic!("no sample of `{other}`"),
+    }
+}
+
+fn object_case(form: ObjectForm, key: &'static str) -> Case {
+    const ANSWER: (&str, &str) = ("answer", "{ kind = \"things\" }");
+    const OBJECT: (&str, &str) = ("object", "\"/things/{name|percent}\"");
+    let mut keys = match form {
+        ObjectForm::Collection => vec![("collection", "\"/things\""), KEY, OBJECT, ANSWER],
+        ObjectForm::Singleton => vec![("collection", "\"/thing\""), ("singleton", "\"x\""), ANSWER],
+        ObjectForm::Read => vec![("from", "\"list\""), KEY, OBJECT],
+        ObjectForm::Document => vec![("from", "\"file\""), ("rows", "\"items\""), KEY],
     };
     if keys.iter().all(|(known, _)| *known != key) {
-        keys.push((key, sample));
+        keys.push((key, instance_sample(key)));
     }
     if (form, key) == (ObjectForm::Collection, "parent") {
         keys[0].1 = "\"/owners/{owner|percent}/things\"";
         keys[2].1 = "\"/owners/{owner|percent}/things/{name|percent}\"";
     }
-    let is_netconf = matches!(form, ObjectForm::Elements | ObjectForm::Element);
     let mut sections = vec![("instance".to_owned(), keys)];
     sections.extend(unsupported(&[]));
-    if is_netconf {
-        sections.push((
-            "attr.choice".to_owned(),
-            vec![("unsupported", "\"not here\"")],
-        ));
-    } else {
-        sections.push(kind());
-    }
+    sections.push(kind());
     Case {
-        platform: if is_netconf { NETCONF } else { REST },
+        platform: REST,
+        sections,
+        key,
+    }
+}
+
+fn element_case(form: ElementForm, key: &'static str) -> Case {
+    let mut keys = match form {
+        ElementForm::List => vec![("collection", "\"/a:things/thing\""), KEY],
+        ElementForm::Singleton => vec![("collection", "\"/a:thing\""), ("singleton", "\"x\"")],
+    };
+    if keys.iter().all(|(known, _)| *known != key) {
+        keys.push((key, instance_sample(key)));
+    }
+    let mut sections = vec![("instance".to_owned(), keys)];
+    sections.extend(unsupported(&[]));
+    let choice = vec![("unsupported", "\"not here\"")];
+    sections.push(("attr.choice".to_owned(), choice));
+    Case {
+        platform: NETCONF,
         sections,
         key,
     }
@@ -314,6 +330,8 @@ fn attribute_case(form: LocationForm, key: &'static str) -> Case {
         "both" => "[\"http\"]",
         "otherwise" => "{ when = { mode = [\"a\"] }, kind = \"http\", paths = [\"/Common/http\"] }",
         "kinds" => "[\"x\"]",
+        "device_owned" => "{ own = true }",
+        "unsupported" => "{ a = \"not here\" }",
         "alike" => "{ a = [\"A\"] }",
         "values" => "[\"a\"]",
         "create_only" | "write_only" => "true",
@@ -377,26 +395,43 @@ fn wrong(case: &Case, has_effect: bool, form: &dyn std::fmt::Debug) -> Option<St
     }
 }
 
-#[test]
-fn keys_of_objects_are_accepted_where_they_have_an_effect_and_refused_elsewhere() {
+/// The cells of a table that are wrong.
+fn wrong_cells<F: SectionForm + std::fmt::Debug>(
+    keys: &SectionKeys<F>,
+    selecting: &[&str],
+    case: impl Fn(F, &'static str) -> Case,
+) -> String {
     let mut all = Vec::new();
-    for (key, forms) in instance_keys::TABLE.keys {
-        for (form, _) in instance_keys::TABLE.forms {
-            let case = instance_case(*form, key);
-            all.extend(wrong(&case, forms.contains(form), form));
+    for key in keys
+        .keys
+        .iter()
+        .filter(|key| !selecting.contains(&key.name))
+    {
+        for (form, _) in F::FORMS {
+            let has_effect = key.forms.is_empty() || key.forms.contains(form);
+            all.extend(wrong(&case(*form, key.name), has_effect, form));
         }
     }
-    assert!(all.is_empty(), "{}", all.join("\n"));
+    all.join("\n")
 }
 
 #[test]
+fn keys_of_objects_are_accepted_where_they_have_an_effect_and_refused_elsewhere() {
+    let wrong = wrong_cells(&ObjectKeys::KEYS, &["singleton"], object_case);
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn keys_of_elements_are_accepted_where_they_have_an_effect_and_refused_elsewhere() {
+    let wrong = wrong_cells(&ElementKeys::KEYS, &["singleton"], element_case);
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The keys that put a value into a location: with them another location is that of the value.
+const SELECTING: [&str; 6] = ["inside", "sub", "entry", "upload", "order", "unsupported"];
+
+#[test]
 fn keys_of_values_are_accepted_where_they_have_an_effect_and_refused_elsewhere() {
-    let mut all = Vec::new();
-    for (key, forms) in attribute_keys::TABLE.keys {
-        for (form, _) in attribute_keys::TABLE.forms {
-            let case = attribute_case(*form, key);
-            all.extend(wrong(&case, forms.contains(form), form));
-        }
-    }
-    assert!(all.is_empty(), "{}", all.join("\n"));
+    let wrong = wrong_cells(&LocationKeys::KEYS, &SELECTING, attribute_case);
+    assert!(wrong.is_empty(), "{wrong}");
 }

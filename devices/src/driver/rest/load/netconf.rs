@@ -1,16 +1,13 @@
 //! Loads `[instance]` of a type on a platform with NETCONF. `docs/definitions.md` describes the keys.
 
-use super::instance_keys::{self, ObjectForm};
-use super::{named, read_key};
-use crate::document::word;
-use crate::document::{Item, Table};
-use crate::driver::json_fields::fields;
+use super::instance::{key_rules, named};
+use super::instance_keys::{ElementCreateKeys, ElementForm, ElementKeys};
+use crate::document::{At, Table};
 use crate::driver::rest::definition::{
     CreateRule, DeviceOwned, ObjectMove, RemoveRule, RequestTarget, RestAttributeRule,
     RestDefinition, RestInstanceRule, RestLocation, UnsetRule, UpdateRule,
 };
 use crate::driver::rest::template::TextTemplate;
-use crate::driver::rest::toml::body;
 use crate::map::IndexMap;
 use crate::model::{ArrayKind, TypeModel};
 use crate::operation::Method;
@@ -24,56 +21,43 @@ pub(super) fn read_instance(
     model: &TypeModel,
     namespaces: &Namespaces,
 ) -> Option<RestInstanceRule> {
-    let collection = table.required("collection");
-    let lists = collection
-        .as_ref()
-        .and_then(|item| read_lists(item, namespaces));
-    let singleton = table.string("singleton");
-    let is_singleton = singleton.is_some();
-    let key = read_key(table, model, is_singleton);
-    let create = table.table("create").map(|create| read_create(&create));
+    let Some(keys) = ElementKeys::of(table) else {
+        table.finish();
+        return None;
+    };
+    let is_singleton = keys.singleton.is_some();
+    let form = if is_singleton {
+        ElementForm::Singleton
+    } else {
+        ElementForm::List
+    };
+    ElementKeys::KEYS.check(form, table);
+    table.finish();
+    let key = key_rules(keys.key, model, is_singleton, table)?;
+    let create = keys.create.map(CreateRule::from);
     let creates = model.is_ensurable() && !is_singleton;
     let create = create.or_else(|| creates.then(CreateRule::edit));
-    let update = table.table("update").map(|update| {
-        let verbs = [("merge", Method::Patch), ("replace", Method::Put)];
-        let verb = update.get("verb").and_then(|item| word(&item, &verbs));
-        update.finish();
-        verb.unwrap_or(Method::Patch)
-    });
-    let update = update.unwrap_or(Method::Patch);
-    let reserved = table.pattern("reserved");
-    let device_owned = DeviceOwned(fields(table, "device_owned"));
-    let remove = table.bool("remove").unwrap_or(!is_singleton);
-    let is_optional = table.bool("optional").unwrap_or(false);
-    instance_keys::TABLE.check(
-        if is_singleton {
-            ObjectForm::Element
-        } else {
-            ObjectForm::Elements
-        },
-        table,
-    );
-    table.finish();
-    let path = collection?;
-    let (key, mut lists) = (key?, lists?);
-    let text = path.string()?;
+    let update = keys.update.map_or(Method::Patch, |keys| keys.verb.0);
+    let path = keys.collection;
+    let mut lists = read_lists(&path, table, namespaces)?;
+    let text = path.value;
     if is_singleton && lists.len() > 1 {
-        path.findings.error_with_help(
+        table.findings.error_with_help(
             "path",
-            path.span.clone(),
+            path.span,
             format!("`{EACH}` makes no sense for a singleton, which is one element"),
             "remove `singleton` and add `key`",
         );
         return None;
     }
     // The keys of a list, by the number of lists above that of the type.
-    let keys = |up: usize| -> String {
-        let keys = key.iter().filter(|key| key.up == up);
-        let keys = keys.filter_map(|key| {
+    let names = |up: usize| -> String {
+        let names = key.iter().filter(|key| key.up == up);
+        let names = names.filter_map(|key| {
             let field = key.field.as_ref()?;
             Some(format!("[{field}={{{}|percent}}]", key.attribute))
         });
-        keys.collect()
+        names.collect()
     };
     let object = if is_singleton {
         text.clone()
@@ -81,7 +65,7 @@ pub(super) fn read_instance(
         let parts: Vec<&str> = text.split(EACH).collect();
         let named = parts.iter().enumerate();
         named
-            .map(|(index, part)| format!("{part}{}", keys(parts.len() - 1 - index)))
+            .map(|(index, part)| format!("{part}{}", names(parts.len() - 1 - index)))
             .collect()
     };
     let (rows, location) = if is_singleton {
@@ -96,7 +80,7 @@ pub(super) fn read_instance(
         collection,
         query: IndexMap::default(),
         answer: Vec::new(),
-        is_optional,
+        is_optional: keys.optional,
         parent: None,
         rows,
         parent_levels: 0,
@@ -109,18 +93,16 @@ pub(super) fn read_instance(
         object,
         envelope: FieldPath::default(),
         create,
-        update: UpdateRule {
-            method: update,
-            target: RequestTarget::Object,
-            is_complete: update == Method::Put,
-            frame: Vec::new(),
-            fields: Vec::new(),
-        },
+        update: UpdateRule::with(update),
         has_etag: false,
-        remove: remove.then(RemoveRule::default),
-        singleton,
-        reserved,
-        device_owned,
+        remove: keys
+            .remove
+            .unwrap_or(!is_singleton)
+            .then(RemoveRule::default),
+        singleton: keys.singleton,
+        reserved: keys.reserved,
+        device_owned: DeviceOwned(keys.device_owned.0),
+        unset: keys.unset,
         lookups: Vec::new(),
     })
 }
@@ -139,21 +121,15 @@ impl CreateRule {
     }
 }
 
-fn read_create(table: &Table<'_>) -> CreateRule {
-    let verbs = [
-        ("create", Method::Post),
-        ("merge", Method::Patch),
-        ("replace", Method::Put),
-    ];
-    let verb = table.get("verb").and_then(|item| word(&item, &verbs));
-    let rule = CreateRule {
-        method: verb.unwrap_or(Method::Post),
-        body: table.get("body").map(|_| body(table, "body")),
-        needs: table.strings("needs").unwrap_or_default(),
-        ..CreateRule::edit()
-    };
-    table.finish();
-    rule
+impl From<ElementCreateKeys> for CreateRule {
+    fn from(keys: ElementCreateKeys) -> Self {
+        Self {
+            method: keys.verb.0,
+            body: keys.body.map(|body| body.0),
+            needs: keys.needs,
+            ..Self::edit()
+        }
+    }
 }
 
 /// The mark of a list in whose elements the objects are.
@@ -161,10 +137,15 @@ const EACH: &str = "[*]";
 
 /// The path `/prefix:name/name` as a path in the tree of an answer; with `[*]`, the path of each list in
 /// the elements of the one before.
-fn read_lists(item: &Item<'_>, namespaces: &Namespaces) -> Option<Vec<FieldPath>> {
-    let text = item.string()?;
+fn read_lists(
+    text: &At<String>,
+    table: &Table<'_>,
+    namespaces: &Namespaces,
+) -> Option<Vec<FieldPath>> {
+    let error = |code, message| table.findings.error(code, text.span.clone(), message);
     let Some(path) = text.strip_prefix('/') else {
-        item.error("path", format!("the path `{text}` must begin with `/`"));
+        let message = format!("the path `{}` must begin with `/`", text.value);
+        error("path", message);
         return None;
     };
     let lists = || path.split("[*]/");
@@ -172,11 +153,11 @@ fn read_lists(item: &Item<'_>, namespaces: &Namespaces) -> Option<Vec<FieldPath>
     let first = names().next().unwrap_or_default();
     if !first.contains(':') {
         let message = format!("`{first}` needs a prefix of [namespace]");
-        item.error("namespace", message);
+        error("namespace", message);
         return None;
     }
     if let Some(message) = names().find_map(|name| name_error(name, namespaces)) {
-        item.error("namespace", message);
+        error("namespace", message);
         return None;
     }
     let field_path = |list: &str| -> Option<FieldPath> {

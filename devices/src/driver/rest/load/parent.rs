@@ -1,7 +1,8 @@
 //! Loads `parent` of `[instance]`, and finds the list whose elements have the path of requests.
 
-use super::{answer_fields, required_answer};
-use crate::document::{KeyValue, Table};
+use super::instance::check_answer;
+use super::instance_keys::ParentKeys;
+use crate::document::Table;
 use crate::driver::rest::definition::{KeyRule, ParentRule};
 use crate::driver::rest::template::TextTemplate;
 use crate::read::answer_rule::Expectation;
@@ -19,36 +20,24 @@ pub(super) struct LoadedParent {
 }
 
 impl LoadedParent {
-    /// Reads `parent = { collection, rows, key, answer }`; `platform` is the list of the platform.
-    pub(super) fn read(table: &Table<'_>, platform: Option<&RowsRule>) -> Option<Self> {
-        let collection = table.required_string("collection");
-        let rows = match (table.get("rows"), platform) {
-            (Some(item), _) => RowsRule::read(&item),
-            (None, Some(rows)) => Some(rows.clone()),
-            (None, None) => {
-                table.missing("rows");
-                None
-            }
+    /// Checks `parent` of a table; `platform` is the list of the platform.
+    pub(super) fn new(
+        keys: ParentKeys,
+        (table, platform): (&Table<'_>, Option<&RowsRule>),
+    ) -> Option<Self> {
+        let Some(rows) = keys.rows.or_else(|| platform.cloned()) else {
+            table.table("parent")?.missing("rows");
+            return None;
         };
-        let is_uncertain = rows.as_ref().is_some_and(RowsRule::is_uncertain);
-        let answer = if is_uncertain {
-            required_answer(table, true, &[])
-        } else {
-            answer_fields(table, &[])
-        };
-        let key = table.table("key");
-        if key.is_none() {
-            table.missing("key");
+        if rows.is_uncertain() {
+            check_answer(&table.table("parent")?, &keys.answer.0, true);
         }
-        let key = key?.entries().into_iter();
-        let key = key.map(|(name, _, item)| Some((name, FieldPath::read(&item)?)));
-        let key: Option<Vec<_>> = key.collect();
-        table.finish();
+        let key = keys.key.0.into_iter();
         Some(Self {
-            collection: collection?,
-            rows: rows?,
-            answer,
-            key: key?,
+            collection: keys.collection,
+            rows,
+            answer: keys.answer.0,
+            key: key.map(|(name, field)| (name.value, field)).collect(),
         })
     }
 

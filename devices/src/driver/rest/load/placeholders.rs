@@ -1,8 +1,8 @@
 //! Checks the placeholders of a definition: each has a value when its text is used, and none can
 //! change a path.
 
+use crate::driver::rest::definition::OwnRequest;
 use crate::driver::rest::definition::{RestDefinition, RestInstanceRule, RestLocation};
-use crate::driver::rest::own_request::OwnRequest;
 use crate::driver::rest::template::{BodyField, TextTemplate};
 use crate::model::TypeModel;
 use crate::read::answer_rule::Expectation;
