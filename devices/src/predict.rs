@@ -20,7 +20,7 @@ pub(crate) fn configuration(
     for (name, parsed) in state.iter() {
         match parsed {
             Parsed::Tree(tree) => {
-                nodes.extend(tree.nodes.iter().chain(&tree.inactive).cloned());
+                nodes.extend(tree.nodes.iter().chain(tree.inactive()).cloned());
             }
             Parsed::Json(json) if documents.contains(&name) => {
                 nodes.push(Node::block(name, json_text::values(json)));

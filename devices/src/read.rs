@@ -264,6 +264,16 @@ impl State {
         self.derived.put(owner, DerivedFrom::Answer(from), value);
     }
 
+    /// Like [`State::keep_derived`], for a value of [`State::derived_from_top_level`].
+    pub(crate) fn keep_derived_from_top_level<T: Any + Send + Sync>(
+        &mut self,
+        owner: (&str, &str),
+        from: &str,
+        value: Arc<T>,
+    ) {
+        self.derived.put(owner, DerivedFrom::TopLevel(from), value);
+    }
+
     /// Like [`State::derived`], for a value computed from several answers.
     pub(crate) fn derived_from_all<T: Any + Send + Sync>(
         &self,

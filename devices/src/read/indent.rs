@@ -9,7 +9,7 @@ mod join;
 
 use std::ops::Range;
 
-use self::inactive::InactiveLines;
+use self::inactive::{InactiveLines, InactiveNodes};
 use crate::number_list;
 use crate::pattern::{Pattern, Patterns};
 
@@ -132,11 +132,18 @@ struct OpenBlock {
 }
 
 /// The lines of one level with their nested lines.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Tree {
     pub(crate) nodes: Vec<Node>,
-    /// Lines of the top level that the device does not use, and those that mark them.
-    pub(crate) inactive: Vec<Node>,
+    /// Lines of the top level that the device does not use, and those that mark them. Few devices
+    /// have them, and each line has a level below it.
+    pub(crate) inactive: Option<Box<InactiveNodes>>,
+}
+
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        self.nodes == other.nodes && self.inactive() == other.inactive()
+    }
 }
 
 /// A line.

@@ -1,7 +1,7 @@
 //! Reads the attributes of an instance from lines: those of its block and those of its own.
 
 use super::found::FoundInstance;
-use super::rules::{CliAttributeRule, CliLocation};
+use super::rules::CliAttributeRule;
 use super::template::{Bindings, CAPTURE_MARK};
 use super::{CliType, rules};
 use crate::driver::codec::RangeSet;
@@ -29,7 +29,7 @@ impl CliType {
                     self.add(&name, value, &node.text, found);
                 }
                 // The existence of a line can be one attribute and its value another.
-                if !matches!(rule.location, CliLocation::Exists(_)) {
+                if rule.beginnings().is_empty() {
                     break;
                 }
             }

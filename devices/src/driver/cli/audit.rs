@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::CliType;
 use super::block_path::BlockPath;
-use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind, NoForm};
+use super::rules::CliAttributeRule;
 use super::template::{
     Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number, value_parts,
 };
@@ -54,13 +54,8 @@ impl CliType {
     /// Checks read(write(v)) = v.
     fn check_round_trips(&self, findings: &mut Vec<Diagnostic>) {
         let kind = &self.instance.kind;
-        let spellings = match kind {
-            InstanceKind::Line { spellings, .. } => spellings.as_slice(),
-            _ => &[],
-        };
         let headers = kind.paths().iter().take(1).flat_map(BlockPath::templates);
-        let prefix = kind.named().and_then(|lines| lines.prefix.as_ref());
-        for template in headers.chain(prefix).chain(spellings.iter().take(1)) {
+        for template in headers.chain(kind.prefix()).chain(kind.lines().first()) {
             self.round_trip(template, &self.instance.span, findings);
         }
         for rule in self.attributes.values() {
@@ -70,10 +65,10 @@ impl CliType {
             for template in rule.lines.iter().take(1) {
                 self.round_trip(template, &rule.span, findings);
             }
-            if let Some(Fallback::Line { line, .. }) = &rule.fallback {
+            if let Some(line) = rule.default_line() {
                 self.round_trip(line, &rule.span, findings);
             }
-            if matches!(rule.location, CliLocation::Lines) {
+            if rule.has_own_lines() {
                 self.check_no_form(rule, findings);
             }
         }
@@ -85,20 +80,13 @@ impl CliType {
         span: &Range<usize>,
         findings: &mut Vec<Diagnostic>,
     ) {
-        let attributes = template.placeholders();
         let required = template.required();
-        let optional: Vec<&str> = attributes
-            .iter()
-            .copied()
-            .filter(|name| !required.contains(name))
-            .collect();
+        let mut optional = template.placeholders();
+        optional.retain(|name| !required.contains(name));
         for left_out in subsets(&optional) {
             for variant in 0..3 {
-                let values: Attributes = attributes
-                    .iter()
-                    .filter(|name| !left_out.contains(name))
-                    .filter_map(|name| Some(((*name).to_owned(), self.example(name, variant)?)))
-                    .collect();
+                let mut values = self.examples_in(template, variant);
+                values.retain(|name, _| !left_out.contains(&name.as_str()));
                 let Some(written) = template.write(&|name| values.get(name), self) else {
                     continue;
                 };
@@ -172,14 +160,10 @@ impl CliType {
     /// The `no` form must be a prefix of the line that the template reads, or a separate line. A line
     /// that begins with the negation has a form without it.
     fn check_no_form(&self, rule: &CliAttributeRule, findings: &mut Vec<Diagnostic>) {
-        let (NoForm::Text(no), Some(line)) = (&rule.no, rule.lines.first()) else {
+        let (Some(no), Some(line)) = (rule.own_no(), rule.lines.first()) else {
             return;
         };
-        let attributes = line.placeholders();
-        let values: Attributes = attributes
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), self.example(name, 0)?)))
-            .collect();
+        let values = self.examples_in(line, 0);
         let write = |template: &LineTemplate| template.write(&|name| values.get(name), self);
         let (Some(text), Some(no)) = (write(line), write(no)) else {
             return;
@@ -213,16 +197,14 @@ impl CliType {
             }
         };
         let instance = &self.instance;
-        let spellings = match &instance.kind {
-            InstanceKind::Line { spellings, .. } => spellings.first(),
-            _ => None,
-        };
-        let prefix = instance
-            .kind
-            .named()
-            .and_then(|lines| lines.prefix.as_ref());
         if instance.remove.is_empty() && !instance.is_permanent && self.model.is_ensurable() {
-            for line in spellings.into_iter().chain(prefix) {
+            for line in instance
+                .kind
+                .lines()
+                .first()
+                .into_iter()
+                .chain(instance.kind.prefix())
+            {
                 check(
                     &instance.span,
                     &negation.negative(line.text.as_str().into()).reveal(),
@@ -252,7 +234,7 @@ impl CliType {
             return;
         };
         for rule in self.attributes.values().filter(|rule| rule.is_applied()) {
-            let is_negated = !matches!(rule.no, NoForm::Text(_)) && rule.inside.is_none();
+            let is_negated = rule.own_no().is_none() && rule.inside.is_none();
             let mut lines = rule.lines.iter().take(1).filter(|_| is_negated);
             let other = lines.find(|line| {
                 let first = line.text.split_whitespace().next();
@@ -303,15 +285,11 @@ impl CliType {
         let rules: Vec<&CliAttributeRule> = self
             .attributes
             .values()
-            .filter(|rule| matches!(rule.location, CliLocation::Lines) && rule.inside.is_none())
+            .filter(|rule| rule.has_own_lines() && rule.inside.is_none())
             .collect();
         for rule in &rules {
             for template in rule.value_lines() {
-                let attributes = template.placeholders();
-                let values: Attributes = attributes
-                    .iter()
-                    .filter_map(|name| Some(((*name).to_owned(), self.example(name, 0)?)))
-                    .collect();
+                let values = self.examples_in(template, 0);
                 let Some(text) = template.write(&|name| values.get(name), self) else {
                     continue;
                 };
@@ -340,6 +318,13 @@ impl CliType {
     fn share_block(&self, rule: &CliAttributeRule, other: &CliAttributeRule) -> bool {
         let spellings = self.instance.kind.paths().len().max(1);
         (0..spellings).any(|spelling| rule.sub(spelling) == other.sub(spelling))
+    }
+
+    /// Example values of the placeholders of a line.
+    fn examples_in(&self, template: &LineTemplate, variant: usize) -> Attributes {
+        let names = template.placeholders().into_iter();
+        let values = names.filter_map(|name| Some((name.to_owned(), self.example(name, variant)?)));
+        values.collect()
     }
 
     /// An example value of an attribute as it appears in a line; `turn` selects its kind.
@@ -436,12 +421,9 @@ impl CliType {
     }
 
     fn takes_words(&self, name: &str) -> bool {
-        let lines = match &self.instance.kind {
-            InstanceKind::Line { spellings, .. } => spellings.as_slice(),
-            _ => &[],
-        };
         let own = self.attributes.values().flat_map(|rule| &rule.lines);
-        lines.iter().chain(own).any(|line| line.takes_blanks(name))
+        let mut lines = self.instance.kind.lines().iter().chain(own);
+        lines.any(|line| line.takes_blanks(name))
     }
 }
 

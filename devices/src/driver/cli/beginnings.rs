@@ -5,23 +5,17 @@ use super::CliType;
 use super::attribute_lines::begins_with;
 use super::found::FoundInstance;
 use super::instances::Instances;
-use super::rules::InstanceKind;
 use super::template::LineTemplate;
 use crate::value::{Attributes, Value};
 
 impl CliType {
     /// The line of instances and its name, if names are beginnings.
     fn named_by_beginning(&self) -> Option<(&LineTemplate, &str)> {
-        let InstanceKind::Line { spellings, block } = &self.instance.kind else {
-            return None;
-        };
+        let kind = &self.instance.kind;
         let mut names = self.model.namevars();
-        let (Some(name), None, [line], []) = (
-            names.next(),
-            names.next(),
-            spellings.as_slice(),
-            block.as_slice(),
-        ) else {
+        let (Some(name), None, [line], []) =
+            (names.next(), names.next(), kind.lines(), kind.paths())
+        else {
             return None;
         };
         (line.takes_rest(name) && line.attributes() == [name]).then_some((line, name))

@@ -143,15 +143,6 @@ impl BlockPath {
         is_complete(rest).then_some(bindings)
     }
 
-    /// Whether the path leads through a block with these headers.
-    pub(crate) fn leads_through(
-        &self,
-        headers: &[impl AsRef<str>],
-        vocabulary: &dyn Vocabulary,
-    ) -> bool {
-        read_levels(&self.levels, headers, vocabulary).is_some()
-    }
-
     /// The headers for values.
     ///
     /// # Errors

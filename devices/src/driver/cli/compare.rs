@@ -2,7 +2,7 @@
 
 use super::CliType;
 use super::found::FoundInstance;
-use super::rules::{CliAttributeRule, CliLocation, Fallback, WriteOnly};
+use super::rules::{CliAttributeRule, Fallback, WriteOnly};
 use super::template::LineTemplate;
 use crate::change::{Desired, Instance};
 use crate::driver::codec::{Codec, decode_type7};
@@ -155,7 +155,7 @@ impl CliType {
         if is_unset && actual.is_some_and(|actual| self.is_unset(name, actual)) {
             return true;
         }
-        if let Some(CliLocation::Body(body)) = rule.map(|rule| &rule.location) {
+        if let Some(body) = rule.and_then(CliAttributeRule::body) {
             let text = |value: Option<&Value>| {
                 let text = value?.unwrap_sensitive().as_str()?;
                 Some(text.to_owned())
@@ -230,23 +230,21 @@ impl CliType {
             return false;
         }
         // A new instance is the last one.
-        if let CliLocation::Order(_) = rule.location {
+        if rule.order().is_some() {
             return true;
         }
         if let Some(line) = line {
             return line.is_some();
         }
         let by_itself = self.is_unset(&rule.name, value) || rule.absent.as_ref() == Some(value);
-        let in_instance = matches!(rule.location, CliLocation::Instance);
-        !(by_itself || in_instance && *value == Value::Bool(false))
+        !(by_itself || rule.is_in_instance() && *value == Value::Bool(false))
     }
 }
 
 impl CliAttributeRule {
     /// Like [`CliType::is_managed`], for a value with this line.
     pub(super) fn is_managed(&self, line: Option<&Option<LineTemplate>>) -> bool {
-        let is_set = !matches!(self.location, CliLocation::Part { .. });
-        self.is_applied() && is_set && !matches!(line, Some(None))
+        self.is_applied() && !self.is_part() && !matches!(line, Some(None))
     }
 }
 

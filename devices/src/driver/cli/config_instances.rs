@@ -2,7 +2,7 @@
 //! entered to configure them (`vlan 10`, `vlan 20-29,40`).
 
 use super::CliType;
-use super::rules::{CONFIG, InstanceKind};
+use super::rules::CONFIG;
 use crate::change::Instance;
 use crate::driver::implementation::InstanceReader;
 use crate::read::{ReadError, State};
@@ -17,11 +17,7 @@ impl CliType {
         if state.get(&self.instance.from).is_some() {
             return InstanceReader::instances(self, state);
         }
-        let InstanceKind::Row {
-            enter: Some(template),
-            ..
-        } = &self.instance.kind
-        else {
+        let Some(template) = self.instance.kind.enter() else {
             return Ok(Vec::new());
         };
         let blocks = state.tree(CONFIG).into_iter().flat_map(|tree| &tree.nodes);

@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use super::CliType;
 use super::block_path::BlockPath;
 use super::render::{Goal, Rendering, location_of};
-use super::rules::{
-    CliAttributeRule, CliLocation, EquivalentValue, InstanceKind, TextBody, range_set,
-};
+use super::rules::{CliAttributeRule, EquivalentValue, range_set};
 use super::template::LineTemplate;
 use crate::change::{ChangeKind, Desired};
 use crate::driver::effect::{Effect, EffectSlot};
@@ -22,10 +20,7 @@ impl CliType {
             let Some((rule, what)) = self.setter(&model.name) else {
                 continue;
             };
-            let elsewhere = match &rule.location {
-                CliLocation::Elsewhere(block) => Some(block),
-                _ => None,
-            };
+            let elsewhere = rule.member_block();
             touches.push(EffectSlot {
                 location: elsewhere.map_or_else(|| self.mode_head(), LineTemplate::head),
                 what,
@@ -48,10 +43,8 @@ impl CliType {
 
     /// The constant words of the mode and of the line, if each instance is a line.
     pub(super) fn line_words(&self) -> Option<(String, String)> {
-        let InstanceKind::Line { spellings, .. } = &self.instance.kind else {
-            return None;
-        };
-        Some((self.mode_head(), spellings.first()?.head()))
+        let line = self.instance.kind.lines().first()?;
+        Some((self.mode_head(), line.head()))
     }
 
     pub(super) fn settings_of(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect> {
@@ -109,11 +102,10 @@ impl CliType {
 
     /// Whether an instance is a block that is removed with all of its lines.
     fn removes_block(&self) -> bool {
-        let header = match &self.instance.kind {
-            InstanceKind::Block(paths) => paths.first().and_then(|path| path.templates().last()),
-            InstanceKind::Row { enter, .. } => enter.as_ref(),
-            _ => None,
-        };
+        let kind = &self.instance.kind;
+        let path = kind.blocks().and_then(<[BlockPath]>::first);
+        let header = path.and_then(|path| path.templates().last());
+        let header = header.or(kind.enter());
         let remove = &self.instance.remove;
         let is_removed = |header: &LineTemplate| {
             let of_header = |line: &LineTemplate| {
@@ -148,7 +140,7 @@ impl CliType {
 
     /// Whether a resource has all values of a shared line. Others are preserved when the line is sent.
     fn has_complete_line(&self, rule: &CliAttributeRule, desired: &Desired, value: &Value) -> bool {
-        let is_elsewhere = matches!(rule.location, CliLocation::Elsewhere(_));
+        let is_elsewhere = rule.member_block().is_some();
         let mut with = rule.with.iter();
         is_elsewhere
             || !self.is_printed(&rule.name, value)
@@ -162,20 +154,14 @@ impl CliType {
             return None;
         }
         // Lines of rows without a mode begin alike, and name the one instance that they are about.
-        let is_modeless = matches!(&self.instance.kind, InstanceKind::Row { enter: None, .. });
+        let is_modeless = self.instance.kind.is_row() && self.instance.kind.enter().is_none();
         if is_modeless && self.instance.mode.is_none() {
             return None;
         }
         let names = self.line_names();
-        let what = match &rule.location {
-            CliLocation::Instance
-            | CliLocation::InnerBlock
-            | CliLocation::Part { .. }
-            | CliLocation::Order(_)
-            | CliLocation::Nowhere => return None,
-            CliLocation::Body(TextBody::UpTo { .. }) => return None,
-            CliLocation::Body(TextBody::After { words, .. }) => words.clone(),
-            _ => {
+        let what = match rule.words_of_text() {
+            Some(words) => words.to_owned(),
+            None => {
                 // The first of several spellings is written.
                 let templates = rule.lines.iter().take(1).chain(rule.set.values().flatten());
                 let mut heads = templates.map(|template| {
@@ -196,17 +182,11 @@ impl CliType {
 
     /// The literal words of the mode of the instance's lines.
     fn mode_head(&self) -> String {
-        match (&self.instance.mode, &self.instance.kind) {
-            (Some(mode), _) => mode.head(),
-            (None, InstanceKind::Row { enter, .. }) => {
-                enter.as_ref().map(LineTemplate::head).unwrap_or_default()
-            }
-            (None, kind) => kind
-                .paths()
-                .first()
-                .map(BlockPath::head)
-                .unwrap_or_default(),
-        }
+        let kind = &self.instance.kind;
+        let path = self.instance.mode.as_ref().or(kind.paths().first());
+        let head = path.map(BlockPath::head);
+        let head = head.or_else(|| kind.enter().map(LineTemplate::head));
+        head.unwrap_or_default()
     }
 
     /// The lines for a value of an attribute, by their mode.
@@ -232,7 +212,7 @@ impl CliType {
             return location.into_iter().collect();
         }
         let mut sent: Vec<(String, Vec<Text>)> = Vec::new();
-        if rule.many && !matches!(rule.location, CliLocation::Elsewhere(_)) {
+        if rule.many && rule.member_block().is_none() {
             // An empty list is a value.
             sent.push((rendering.location(), Vec::new()));
         }

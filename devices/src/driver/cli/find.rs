@@ -7,7 +7,7 @@ use super::found::FoundInstance;
 use super::instances::{ContentLocation, IndexedInstance, nodes_at, nodes_of};
 use super::named_lines::inner_blocks;
 use super::row_rule::table_rows;
-use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind, part_of};
+use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, part_of};
 use super::template::{LineTemplate, Vocabulary};
 use crate::model::Role;
 use crate::read::State;
@@ -44,7 +44,7 @@ impl CliType {
     /// All instances, or those with the namevars of a resource.
     pub(crate) fn find_all(&self, state: &State, only: Option<&Attributes>) -> Vec<FoundInstance> {
         let instances = self.indexed_instances(state);
-        let singleton = matches!(self.instance.kind, InstanceKind::Singleton(_));
+        let singleton = self.instance.kind.is_singleton();
         let mut all: Vec<FoundInstance> = match only {
             // The title of a singleton is a label only.
             Some(names) if !singleton => {
@@ -63,7 +63,7 @@ impl CliType {
                     .collect()
             }
         };
-        if let InstanceKind::Row { .. } = self.instance.kind {
+        if self.instance.kind.is_row() {
             self.add_predicted(&mut all, state, &instances, only);
         }
         self.add_inactive(&mut all, state, only);
@@ -92,7 +92,7 @@ impl CliType {
         let mut found = indexed.found.clone();
         let nodes = nodes_of(state.tree(&self.instance.from));
         match &indexed.location {
-            ContentLocation::Line if matches!(self.instance.kind, InstanceKind::Singleton(_)) => {
+            ContentLocation::Line if self.instance.kind.is_singleton() => {
                 self.read_block(nodes, &mut found);
                 found.notes.extend(self.other_lines(nodes));
             }
@@ -153,7 +153,7 @@ impl CliType {
         if kind.paths().len() < 2 {
             return 0;
         }
-        let is_of_others = !matches!(kind, InstanceKind::Line { .. }) || kind.has_forms();
+        let is_of_others = !kind.is_line() || kind.has_forms();
         let indexed = is_of_others.then(|| self.indexed_instances(state));
         let mut others = indexed.iter().flat_map(|indexed| indexed.iter());
         let other = others.next().map(|other| other.found.spelling);
@@ -254,7 +254,7 @@ impl CliType {
         for (headers, rules) in self.inner_places(spelling) {
             for inner in inner_blocks(nodes, headers) {
                 for rule in rules.clone() {
-                    if matches!(rule.location, CliLocation::InnerBlock) {
+                    if rule.is_inner_block() {
                         found.attributes.insert(rule.name.clone(), true.into());
                     }
                 }
@@ -279,7 +279,7 @@ impl CliType {
         found: &mut FoundInstance,
     ) {
         for rule in self.attributes.values() {
-            let CliLocation::Cell(cell) = &rule.location else {
+            let Some(cell) = rule.cell() else {
                 continue;
             };
             let content = predicted.and_then(|row| row.cells.get(&cell.name));
@@ -401,7 +401,7 @@ impl CliType {
                 found.defaults.insert(rule.name.clone(), value);
             }
             // The line has words that may be the value.
-            if found.is_not_understood && matches!(rule.location, CliLocation::Instance) {
+            if found.is_not_understood && rule.is_in_instance() {
                 continue;
             }
             // Without members there is no line, and members that disagree have no common value.
@@ -456,7 +456,7 @@ impl CliType {
     pub(super) fn stands_elsewhere(&self, rule: &CliAttributeRule) -> bool {
         let outer = rule.inside.as_deref();
         let outer = outer.and_then(|outer| self.attributes.get(outer));
-        outer.is_some_and(|outer| matches!(outer.location, CliLocation::Elsewhere(_)))
+        outer.is_some_and(|outer| outer.member_block().is_some())
     }
 
     /// The row of another table for the instance. The table is indexed once.

@@ -3,7 +3,6 @@
 
 use super::CliType;
 use super::found::FoundInstance;
-use super::rules::InstanceKind;
 use crate::map::IndexMap;
 use crate::value::Attributes;
 
@@ -55,7 +54,7 @@ impl CliType {
     /// Whether a further line with the names of an instance adds to it: `remove` has the names only.
     pub(super) fn adds_lines(&self) -> bool {
         let remove = &self.instance.remove;
-        matches!(self.instance.kind, InstanceKind::Line { .. })
+        self.instance.kind.is_line()
             && !self.instance.kind.has_forms()
             && !remove.is_empty()
             && remove.iter().all(|line| {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::CliType;
 use super::instances::nodes_of;
-use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind};
+use super::rules::{CliAttributeRule, Fallback};
 use super::template::LineTemplate;
 use crate::document::Table;
 use crate::pattern::Pattern;
@@ -67,9 +67,9 @@ pub(super) fn check(cli: &CliType, root: &Table<'_>) {
             continue;
         };
         let name = &rule.name;
-        let in_block = matches!(cli.instance.kind, InstanceKind::Block(_));
+        let in_block = cli.instance.kind.blocks().is_some();
         let alone = rule.with.is_empty() && rule.inside.is_none() && rule.sub.is_empty();
-        if !in_block || !alone || rule.many || !matches!(rule.location, CliLocation::Lines) {
+        if !in_block || !alone || rule.many || !rule.has_own_lines() {
             error(
                 &rule.span,
                 format!(

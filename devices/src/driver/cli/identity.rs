@@ -8,7 +8,6 @@ use foldhash::HashMap;
 
 use super::CliType;
 use super::found::FoundInstance;
-use super::rules::InstanceKind;
 use super::template::{LineTemplate, Vocabulary};
 use crate::read::{ReadError, State};
 use crate::value::{Attributes, Value};
@@ -102,7 +101,7 @@ impl CliType {
 
     /// The attributes beside the names that identify a line.
     fn identity(&self) -> impl Iterator<Item = &str> {
-        let is_line = matches!(self.instance.kind, InstanceKind::Line { .. });
+        let is_line = self.instance.kind.is_line();
         let lines = self.instance.remove.iter().filter(move |_| is_line);
         let names = lines.flat_map(LineTemplate::attributes);
         names.filter(move |name| !self.is_namevar(name) && !self.is_secret(name))

@@ -7,7 +7,7 @@ use switchtender_outline::CommandLine;
 use super::CliType;
 use super::found::FoundInstance;
 use super::render::Goal;
-use super::rules::{self, CliAttributeRule, CliLocation, InstanceKind};
+use super::rules::{self, CliAttributeRule};
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::Diagnostic;
 use crate::driver::effect::{Effect, EffectSlot};
@@ -79,11 +79,9 @@ impl InstanceReader for CliType {
     }
 
     fn block_of(&self, desired: &Desired, state: &State) -> Vec<String> {
-        let InstanceKind::Block(_) = &self.instance.kind else {
-            return Vec::new();
-        };
-        let found = self.find(&desired.attributes, state);
-        found.map_or_else(Vec::new, |found| found.block)
+        let is_block = self.instance.kind.blocks().is_some();
+        let found = is_block.then(|| self.find(&desired.attributes, state));
+        found.flatten().map_or_else(Vec::new, |found| found.block)
     }
 
     fn default_value(&self, attribute: &str) -> Option<Value> {
@@ -92,10 +90,7 @@ impl InstanceReader for CliType {
         if !rule.is_applied() || self.stands_elsewhere(rule) {
             return None;
         }
-        let is_flag = matches!(
-            rule.location,
-            CliLocation::Exists(_) | CliLocation::InnerBlock
-        );
+        let is_flag = !rule.beginnings().is_empty() || rule.is_inner_block();
         rule.absent
             .clone()
             .or_else(|| is_flag.then_some(false.into()))
@@ -215,8 +210,7 @@ impl ChangePlanner for CliType {
     }
 
     fn lines_read_elsewhere(&self, operations: &[Operation]) -> Vec<String> {
-        let is_row = matches!(self.instance.kind, InstanceKind::Row { .. });
-        if is_row || self.instance.from == rules::CONFIG {
+        if self.instance.kind.is_row() || self.instance.from == rules::CONFIG {
             return Vec::new();
         }
         let outermost = operations.iter().filter_map(|operation| {
@@ -231,7 +225,7 @@ impl ChangePlanner for CliType {
     }
 
     fn supports_diff(&self, state: &State) -> Result<(), HiddenFromDiff> {
-        let has_lines = matches!(self.instance.kind, InstanceKind::Row { .. });
+        let has_lines = self.instance.kind.is_row();
         match (&self.instance.mode, state.tree(rules::CONFIG)) {
             // The mode contains the lines.
             (Some(_), None) if has_lines => Err(HiddenFromDiff::ConfigurationNotRead),
@@ -251,13 +245,12 @@ impl ChangePlanner for CliType {
     }
 
     fn instance_line(&self) -> Option<String> {
-        let InstanceKind::Line { block, spellings } = &self.instance.kind else {
-            return None;
-        };
-        let blocks = block.iter().map(|path| path.text.as_str());
-        let lines = spellings.iter().map(|line| line.text.as_str());
+        let kind = &self.instance.kind;
+        let blocks = kind.paths().iter().map(|path| path.text.as_str());
+        let lines = kind.lines().iter().map(|line| line.text.as_str());
         let parts = std::iter::once(self.instance.from.as_str()).chain(blocks);
-        Some(parts.chain(lines).collect::<Vec<_>>().join("\n"))
+        let text = || parts.chain(lines).collect::<Vec<_>>().join("\n");
+        kind.is_line().then(text)
     }
 
     fn effect_slots(&self) -> Vec<EffectSlot> {
@@ -279,11 +272,11 @@ impl TypeDescription for CliType {
     }
 
     fn is_singleton(&self) -> bool {
-        matches!(self.instance.kind, InstanceKind::Singleton(_))
+        self.instance.kind.is_singleton()
     }
 
     fn is_block(&self) -> bool {
-        matches!(self.instance.kind, InstanceKind::Block(_))
+        self.instance.kind.blocks().is_some()
     }
 
     fn is_permanent(&self, names: &Attributes) -> bool {

@@ -50,12 +50,12 @@ impl CliType {
         let (Some(rule), Some(tree)) = (&self.inactive, state.tree(from)) else {
             return Arc::default();
         };
-        if tree.inactive.is_empty() {
+        if tree.inactive().is_empty() {
             return Arc::default();
         }
         state.derived((self.model.name.as_str(), "inactive"), from, || {
             let is_line = |node: &&Node| rule.marked(&node.text).is_none();
-            let nodes: Vec<Node> = tree.inactive.iter().filter(is_line).cloned().collect();
+            let nodes: Vec<Node> = tree.inactive().iter().filter(is_line).cloned().collect();
             let lines = nodes.iter().map(|node| node.text.clone()).collect();
             InactiveInstances {
                 parts: self.inactive_parts(nodes),
@@ -79,7 +79,7 @@ impl CliType {
             let nodes = match location {
                 ContentLocation::Lines(nodes) => nodes,
                 ContentLocation::Block(position) => nodes_at(&tree.nodes, &position).to_vec(),
-                ContentLocation::Line if self.is_singleton_kind() => tree.nodes.clone(),
+                ContentLocation::Line if self.instance.kind.is_singleton() => tree.nodes.clone(),
                 ContentLocation::Line | ContentLocation::Row(_) => Vec::new(),
             };
             self.read_block(&nodes, &mut found);
@@ -93,10 +93,6 @@ impl CliType {
         parts.collect()
     }
 
-    fn is_singleton_kind(&self) -> bool {
-        matches!(self.instance.kind, InstanceKind::Singleton(_))
-    }
-
     /// Adds the inactive lines to instances, and instances that have no other lines. `only`: those
     /// with the names of a resource.
     pub(super) fn add_inactive(
@@ -106,7 +102,7 @@ impl CliType {
         only: Option<&Attributes>,
     ) {
         let inactive = self.inactive_instances(state);
-        let is_singleton = self.is_singleton_kind();
+        let is_singleton = self.instance.kind.is_singleton();
         for part in &inactive.parts {
             let names = &part.found.attributes;
             if only.is_some_and(|only| !is_singleton && !self.has_names(names, only)) {

@@ -111,7 +111,7 @@ impl Instances {
     /// Adds the block at a position of the top level, if it is an instance.
     pub(crate) fn add_block(&mut self, cli: &CliType, tree: &Tree, at: usize) {
         let header = std::slice::from_ref(&tree.nodes[at]);
-        let InstanceKind::Block(paths) = &cli.instance.kind else {
+        let Some(paths) = cli.instance.kind.blocks() else {
             return;
         };
         for mut indexed in cli.blocks_in(header, paths) {
@@ -178,7 +178,7 @@ impl Instances {
     fn new(cli: &CliType, instances: Vec<IndexedInstance>) -> Self {
         let mut all: Vec<Option<IndexedInstance>> = Vec::with_capacity(instances.len());
         let mut by_names: HashMap<String, Vec<usize>> = HashMap::default();
-        let is_block = matches!(cli.instance.kind, InstanceKind::Block(_));
+        let is_block = cli.instance.kind.blocks().is_some();
         for mut indexed in instances {
             cli.add_absent_names(&mut indexed.found.attributes);
             let names = cli.names_as_text(&indexed.found.attributes);
@@ -204,14 +204,30 @@ impl CliType {
         if state.get(from).is_none() {
             return Arc::default();
         }
-        state.derived(self.index_owner(), from, || {
+        let make = || {
             let all = match (&self.instance.kind, state.tree(from)) {
                 (InstanceKind::Row { key, .. }, _) => self.keyed_rows(&self.rows(state), key),
                 (_, Some(tree)) => self.instances_in(tree),
                 (_, None) => Vec::new(),
             };
             Instances::new(self, all)
-        })
+        };
+        let owner = (self.model.name.as_str(), "");
+        if self.is_indexed_by_top_level() {
+            state.derived_from_top_level(owner, from, make)
+        } else {
+            state.derived(owner, from, make)
+        }
+    }
+
+    /// Whether the lines of the top level alone tell the instances: others change without an effect on
+    /// the index.
+    fn is_indexed_by_top_level(&self) -> bool {
+        let kind = &self.instance.kind;
+        let is_short = |path: &BlockPath| path.levels().len() < 2;
+        kind.blocks()
+            .is_some_and(|paths| paths.iter().all(is_short))
+            || kind.is_line() && kind.paths().is_empty()
     }
 
     /// The instances in lines, without their content.
@@ -225,13 +241,15 @@ impl CliType {
         }
     }
 
-    fn index_owner(&self) -> (&str, &str) {
-        (&self.model.name, "")
-    }
-
     /// Keeps an index that has the effect of a change of the answer.
     pub(super) fn keep_index(&self, state: &mut State, instances: Arc<Instances>) {
-        state.keep_derived(self.index_owner(), &self.instance.from, instances);
+        let owner = (self.model.name.as_str(), "");
+        let from = &self.instance.from;
+        if self.is_indexed_by_top_level() {
+            state.keep_derived_from_top_level(owner, from, instances);
+        } else {
+            state.keep_derived(owner, from, instances);
+        }
     }
 
     /// The instance in a line of the top level.

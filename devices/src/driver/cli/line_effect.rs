@@ -4,7 +4,7 @@
 use super::CliType;
 use super::attribute_lines::{begins_with, without_default};
 use super::rules::CliAttributeRule;
-use super::template::Bindings;
+use super::template::{Bindings, bound, take_bound};
 use crate::read::indent::Node;
 use crate::value::Value;
 
@@ -45,10 +45,7 @@ impl ValueEffect {
     }
 
     pub(super) fn value_of(&self, name: &str) -> Option<&Value> {
-        let mut values = self.values().iter();
-        values
-            .find(|(bound, _)| bound == name)
-            .map(|(_, value)| value)
+        bound(self.values(), name)
     }
 }
 
@@ -79,9 +76,8 @@ impl CliType {
     fn set_change(&self, rule: &CliAttributeRule, text: &str) -> Option<Value> {
         let changes = [("add", &rule.more), ("remove", &rule.less)];
         changes.into_iter().find_map(|(word, line)| {
-            let bindings = line.as_ref()?.read(text, self)?;
-            let numbers = bindings.into_iter().find(|(name, _)| *name == rule.name);
-            Some(Value::List(vec![word.into(), numbers?.1]))
+            let numbers = take_bound(line.as_ref()?.read(text, self)?, &rule.name)?;
+            Some(Value::List(vec![word.into(), numbers]))
         })
     }
 

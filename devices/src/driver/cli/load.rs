@@ -157,7 +157,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     }
     let needs_config = attributes
         .values()
-        .any(|rule| matches!(rule.location, CliLocation::Elsewhere(_)));
+        .any(|rule| rule.member_block().is_some());
     let config = context.reads.get(CONFIG).map(|rule| &rule.parse);
     if let Some(item) = table.get("needs")
         && !matches!(config, Some(ParseRule::Indent(_)))
@@ -172,8 +172,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let mut names = HashSet::new();
     requests.retain(|request: &ReadRequest| names.insert(request.name.clone()));
     if let InstanceKind::Row { key, rows, .. } = &mut instance.kind {
-        let locations = attributes.values().map(|rule| &rule.location);
-        let cells = CliType::cell_names(key, locations);
+        let cells = CliType::cell_names(key, attributes.values());
         *rows = RowRule::load(row_keys, &table, parse, &cells).unwrap_or_default();
     }
     table.finish();
@@ -187,7 +186,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         let message = format!("the read `{}` has no instances: it is text", instance.from);
         root.findings
             .error("instance", instance.span.clone(), message);
-    } else if parse.is_some() && in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
+    } else if parse.is_some() && in_lines == instance.kind.is_row() {
         let message = if in_lines {
             "instances of a configuration require `block`, `line`, `prefix`, `named` or `singleton`, not `key`"
         } else {

@@ -10,7 +10,7 @@ use super::CliType;
 use super::found::FoundInstance;
 use super::instances::nodes_of;
 use super::rules::{CONFIG, CliAttributeRule};
-use super::template::{Bindings, CAPTURE_MARK, LineTemplate, trailing_number};
+use super::template::{Bindings, CAPTURE_MARK, LineTemplate, bound, take_bound, trailing_number};
 use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::value::{Attributes, Value};
@@ -94,7 +94,7 @@ impl CliType {
                 }
             }
             for name in &rule.with {
-                let is_bound = line.bindings.iter().any(|(bound, _)| bound == name);
+                let is_bound = bound(&line.bindings, name).is_some();
                 let without_words = self.attributes.get(name);
                 let without_words = without_words.and_then(|other| other.implied.as_ref());
                 if let Some(value) = without_words.filter(|_| !is_bound) {
@@ -136,9 +136,7 @@ impl CliType {
         block: &LineTemplate,
         header: &Node,
     ) -> Option<Value> {
-        let bindings = block.read(&header.text, self)?;
-        let member = bindings.into_iter().find(|(name, _)| *name == rule.name);
-        member.map(|(_, value)| value)
+        take_bound(block.read(&header.text, self)?, &rule.name)
     }
 
     fn referring(&self, rule: &CliAttributeRule, block: &LineTemplate, tree: &Tree) -> Referring {

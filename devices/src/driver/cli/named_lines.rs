@@ -6,10 +6,9 @@
 
 use super::CliType;
 use super::rules::NamedLines;
-use super::template::Bindings;
+use super::template::{Bindings, bound};
 use crate::map::IndexMap;
 use crate::read::indent::Node;
-use crate::value::Value;
 
 /// A line with the names of an instance.
 #[derive(Debug)]
@@ -48,10 +47,7 @@ impl NamedLines {
     }
 
     pub(super) fn key(&self, bindings: &Bindings) -> NameKey {
-        let value = |name: &String| {
-            let bound = bindings.iter().find(|(key, _)| key == name);
-            bound.and_then(|(_, value)| Value::scalar_text(value))
-        };
+        let value = |name: &String| bound(bindings, name)?.scalar_text();
         self.names.iter().map(value).collect()
     }
 

@@ -39,7 +39,7 @@ impl CliType {
             first_lines: HashMap::default(),
         };
         let CliInstanceRule { from, kind, .. } = &self.instance;
-        let is_line = matches!(kind, InstanceKind::Line { .. });
+        let is_line = kind.is_line();
         if let InstanceKind::Row { key, .. } = kind {
             survey.rows(&self.rows(state), key);
         }

@@ -2,8 +2,8 @@
 //! instance.
 
 use super::CliType;
-use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
-use super::template::Bindings;
+use super::rules::{CliAttributeRule, InstanceKind};
+use super::template::{Bindings, bound};
 use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::value::{Attributes, Value};
@@ -55,13 +55,8 @@ impl CliType {
 
     /// Moves an instance, if the line is one that moves.
     pub(super) fn apply_move(&self, level: &mut Tree, headers: &[String], text: &str) -> bool {
-        let orders = self
-            .attributes
-            .values()
-            .filter_map(|rule| match &rule.location {
-                CliLocation::Order(order) => Some((&rule.name, order)),
-                _ => None,
-            });
+        let rules = self.attributes.values();
+        let orders = rules.filter_map(|rule| Some((&rule.name, rule.order()?)));
         for (name, order) in orders {
             for (template, other, offset) in
                 [(&order.after, name.as_str(), 1), (&order.before, FIRST, 0)]
@@ -86,10 +81,7 @@ impl CliType {
         let Some(own) = self.model.namevars().last() else {
             return;
         };
-        let text = |bindings: &Bindings, name: &str| {
-            let found = bindings.iter().find(|(bound, _)| bound == name);
-            found.and_then(|(_, value)| value.scalar_text())
-        };
+        let text = |bindings: &Bindings, name: &str| bound(bindings, name)?.scalar_text();
         let outer: Vec<&str> = self.model.namevars().filter(|name| *name != own).collect();
         let has_name = |node: &Node, name: &Option<String>| {
             self.names_of_node(headers, node).is_some_and(|names| {

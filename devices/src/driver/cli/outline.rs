@@ -7,7 +7,7 @@ use switchtender_outline::{
 use super::CliType;
 use super::block_path::BlockPath;
 use super::order::FIRST;
-use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm, TextBody, range_set};
+use super::rules::{CliAttributeRule, InstanceKind, range_set};
 use super::template::LineTemplate;
 use crate::value::Value;
 
@@ -51,10 +51,7 @@ impl CliType {
     /// The line that ends the text of the blocks with a header.
     fn end_of_text(&self, shape: &LineShape) -> Option<String> {
         let mut rules = self.attributes.values();
-        let end = rules.find_map(|rule| match &rule.location {
-            CliLocation::Body(TextBody::UpTo { end }) => Some(end.clone()),
-            _ => None,
-        });
+        let end = rules.find_map(|rule| rule.text_end()).map(str::to_owned);
         let is_own = |block: &Headers| {
             let own = block.split_last();
             own.is_some_and(|(last, outer)| {
@@ -144,7 +141,7 @@ impl CliType {
             _ => {}
         }
         for rule in self.attributes.values() {
-            if let CliLocation::Elsewhere(outer) = &rule.location {
+            if let Some(outer) = rule.member_block() {
                 let outer = vec![header(outer)];
                 add_headers(&outer, &mut all);
                 self.add_lines(rule, &outer, &mut all);
@@ -175,7 +172,7 @@ impl CliType {
             }
         }
         for rule in self.attributes.values() {
-            let NoForm::Text(no) = &rule.no else {
+            let Some(no) = rule.own_no() else {
                 continue;
             };
             let lines: Vec<&LineTemplate> = rule.lines.iter().collect();
@@ -197,7 +194,7 @@ impl CliType {
         };
         let mut all = Vec::new();
         for rule in self.attributes.values() {
-            let CliLocation::Order(order) = &rule.location else {
+            let Some(order) = rule.order() else {
                 continue;
             };
             for (spelling, block) in blocks.iter().enumerate() {
@@ -266,10 +263,7 @@ impl CliType {
             Some(mode) => vec![mode],
             None => self.instance.kind.paths().iter().collect(),
         };
-        if let InstanceKind::Row {
-            enter: Some(enter), ..
-        } = &self.instance.kind
-        {
+        if let Some(enter) = self.instance.kind.enter() {
             return vec![vec![header(enter)]];
         }
         match paths.as_slice() {

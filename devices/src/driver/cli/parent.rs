@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use super::CliType;
 use super::block_path::BlockPath;
 use super::found::FoundInstance;
-use super::rules::InstanceKind;
 use super::template::LineTemplate;
 use crate::driver::implementation::RenderError;
 use crate::read::State;
@@ -67,7 +66,7 @@ impl CliType {
     fn parents(&self) -> Vec<BlockPath> {
         let kind = &self.instance.kind;
         // The last header of an instance that is a block is its own.
-        let own = usize::from(matches!(kind, InstanceKind::Block(_)));
+        let own = usize::from(kind.blocks().is_some());
         let is_known_to_device = |header: &LineTemplate| {
             let mut names = header.attributes().into_iter();
             names.any(|name| self.is_read_only(name))

@@ -20,10 +20,9 @@ mod tree;
 
 use super::CliType;
 use super::attribute_lines::begins_with;
-use super::instances::Instances;
 use super::line_effect::ValueEffect;
-use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, REMOVED};
-use super::template::{Bindings, LineTemplate, Vocabulary};
+use super::rules::{CONFIG, CliAttributeRule, InstanceKind, REMOVED};
+use super::template::{Bindings, LineTemplate, Vocabulary, bound, take_bound};
 use crate::driver::quoting::Quoting;
 use crate::operation::{Action, ConfigLine, Operation};
 use crate::read::State;
@@ -47,7 +46,7 @@ impl CliType {
         let operations = self.apply_needed_lines(state, operations);
         let tree = state.tree(&self.instance.from);
         match &self.inactive {
-            Some(rule) if tree.is_some_and(|tree| !tree.inactive.is_empty()) => {
+            Some(rule) if tree.is_some_and(|tree| !tree.inactive().is_empty()) => {
                 self.apply_beside_inactive(state, operations, rule);
             }
             _ => self.apply_active(state, operations),
@@ -61,51 +60,51 @@ impl CliType {
         {
             return;
         }
-        if let Some(index) = self.index_of_same_blocks(state, operations) {
-            self.apply_lines(state, operations, Some(&index));
-            self.keep_index(state, index);
-            return;
+        // What the lines of the top level tell remains.
+        if self.are_in_blocks(state, self.changed_read(state), operations) {
+            return self.apply_lines(state, operations, true);
         }
         let index = self.index_of_top_level_blocks(state);
-        self.apply_lines(state, operations, None);
+        self.apply_lines(state, operations, false);
         if let Some(index) = index {
             self.keep_block_index(state, index, operations);
         }
     }
 
-    /// `same`: the index of the instances, if only lines in their blocks change.
-    fn apply_lines(&self, state: &mut State, operations: &[Operation], same: Option<&Instances>) {
+    /// The read whose lines operations change. Lines of members are part of the configuration,
+    /// independent of the instance's read.
+    fn changed_read(&self, state: &State) -> &str {
+        let from = self.instance.from.as_str();
+        let is_of_instances = !self.instance.kind.is_row() && state.tree(from).is_some();
+        if is_of_instances { from } else { CONFIG }
+    }
+
+    /// `is_in_blocks`: only lines in blocks of the top level that exist.
+    fn apply_lines(&self, state: &mut State, operations: &[Operation], is_in_blocks: bool) {
         for operation in operations {
             let Action::Line(line) = &operation.action else {
                 continue;
             };
-            if let InstanceKind::Row { .. } = self.instance.kind {
+            if self.instance.kind.is_row() {
                 self.apply_to_table(state, line);
             }
-            let from = match self.instance.kind {
-                InstanceKind::Row { .. } => CONFIG,
-                _ => self.instance.from.as_str(),
-            };
-            // Lines of members are part of the configuration, independent of the instance's read.
-            let from = if state.tree(from).is_some() {
-                from
-            } else {
-                CONFIG
-            };
+            let from = self.changed_read(state);
             let members = self.lines_of_removed_members(state, line);
             let defaults = self.defaults_for(state, operation, line);
             let headers = self.headers_as_read(&line.mode);
-            let position = same.and_then(|index| self.block_position(state, index, &headers));
-            let tree = match same {
-                Some(_) => state.blocks_mut(from),
-                None => state.tree_mut(from),
+            let outer = headers.first().filter(|_| is_in_blocks);
+            let outer = outer.and_then(|outer| state.top_level_position(from, outer));
+            let tree = if is_in_blocks {
+                state.blocks_mut(from)
+            } else {
+                state.tree_mut(from)
             };
             if let Some(tree) = tree
                 && !self.is_in_table_only(tree, line)
             {
                 let target = Target {
                     headers: &headers,
-                    position: position.unwrap_or_default(),
+                    position: outer.into_iter().collect(),
                 };
                 self.apply_to_tree(tree, &target, operation, line, &defaults);
             }
@@ -129,13 +128,11 @@ impl CliType {
     /// Whether a line is for a block that the configuration lacks, because a table shows it: IOS
     /// stores VLANs apart.
     fn is_in_table_only(&self, tree: &Tree, line: &ConfigLine) -> bool {
-        let InstanceKind::Row { enter: Some(_), .. } = &self.instance.kind else {
-            return false;
-        };
-        line.mode.first().is_some_and(|header| {
-            let header = header.reveal();
-            tree.nodes.iter().all(|node| node.text != header)
-        })
+        self.instance.kind.enter().is_some()
+            && line.mode.first().is_some_and(|header| {
+                let header = header.reveal();
+                tree.nodes.iter().all(|node| node.text != header)
+            })
     }
 
     /// The lines in the blocks of members that go with an instance.
@@ -147,7 +144,7 @@ impl CliType {
         let names: Attributes = names.into_iter().collect();
         let mut lines = Vec::new();
         for rule in self.attributes.values() {
-            let CliLocation::Elsewhere(block) = &rule.location else {
+            let Some(block) = rule.member_block() else {
                 continue;
             };
             for found in self.find_all(state, Some(&names)) {
@@ -219,7 +216,7 @@ impl CliType {
     /// Applies a line that removes blocks by words of its own: `delete web` for `edit web`, or by the
     /// words of a mode that is printed differently. Returns false if it is not such a line.
     fn apply_block_removal(&self, level: &mut Tree, headers: &[String], text: &str) -> bool {
-        let InstanceKind::Block(paths) = &self.instance.kind else {
+        let Some(paths) = self.instance.kind.blocks() else {
             return false;
         };
         if self.negation.positive(text).is_some() && self.instance.mode.is_none() {
@@ -262,7 +259,8 @@ impl CliType {
                 return;
             }
         }
-        if let InstanceKind::Line { spellings, .. } = &self.instance.kind {
+        let spellings = self.instance.kind.lines();
+        if !spellings.is_empty() {
             if let Some(bindings) = read(spellings, &text, self) {
                 self.replace_instance(level, spellings, &bindings, &text);
                 return;
@@ -298,11 +296,9 @@ impl CliType {
 
     /// Defaults of the operation's attributes in its block that a global line sets.
     fn defaults_for(&self, state: &State, operation: &Operation, line: &ConfigLine) -> Attributes {
-        let InstanceKind::Block(paths) = &self.instance.kind else {
-            return Attributes::default();
-        };
         let headers = self.headers_as_read(&line.mode);
-        let names = paths.iter().find_map(|path| path.read(&headers, self));
+        let mut paths = self.instance.kind.blocks().into_iter().flatten();
+        let names = paths.find_map(|path| path.read(&headers, self));
         let names: Attributes = names.into_iter().flatten().collect();
         let rules = operation.attributes.iter();
         let rules = rules.filter_map(|name| self.attributes.get(name));
@@ -321,7 +317,7 @@ impl CliType {
         defaults: &Attributes,
     ) -> bool {
         let mut node = Node::new(text);
-        if let CliLocation::Elsewhere(_) = rule.location {
+        if rule.member_block().is_some() {
             let Some(rest) = self.negation.positive(text) else {
                 if read(&rule.lines, text, self).is_none() {
                     return false;
@@ -335,8 +331,7 @@ impl CliType {
             level.nodes.retain(|node| !begins_with(&node.text, &rest));
             return true;
         }
-        // What a table shows is set by lines of the configuration.
-        if !matches!(rule.location, CliLocation::Lines | CliLocation::Cell(_)) {
+        if !rule.is_set_by_lines() {
             return false;
         }
         let bindings = match self.line_effect(rule, text) {
@@ -352,8 +347,8 @@ impl CliType {
             None => return false,
         };
         // A shared line may have no value for its first attribute.
-        let own = bindings.into_iter().find(|(name, _)| *name == rule.name);
-        let value = own.map(|(_, value)| self.finished(&rule.name, value));
+        let value = take_bound(bindings, &rule.name);
+        let value = value.map(|value| self.finished(&rule.name, value));
         if self.added_set(rule).is_some() {
             self.add_numbers(level, rule, node);
             return true;
@@ -469,11 +464,6 @@ fn read(templates: &[LineTemplate], text: &str, cli: &CliType) -> Option<Binding
     templates
         .iter()
         .find_map(|template| template.read(text, cli))
-}
-
-fn bound<'b>(bindings: &'b Bindings, name: &str) -> Option<&'b Value> {
-    let found = bindings.iter().find(|(key, _)| key == name);
-    found.map(|(_, value)| value)
 }
 
 /// Whether one set of values has all values of another.

@@ -108,7 +108,7 @@ impl CliType {
                     error(name, ProblemKind::Unwritable, message);
                 }
             }
-            if let Some(CliLocation::Body(body)) = rule.map(|rule| &rule.location)
+            if let Some(body) = rule.and_then(CliAttributeRule::body)
                 && let Some(text) = value.unwrap_sensitive().as_str()
                 && let Some((kind, message)) = self.body_problem(body, text)
             {
@@ -374,10 +374,7 @@ impl CliType {
     /// The templates of the blocks and lines that write an instance.
     fn templates(&self) -> impl Iterator<Item = &LineTemplate> {
         let own = self.attributes.values().flat_map(|rule| {
-            let order = match &rule.location {
-                CliLocation::Order(order) => Some(&order.after),
-                _ => None,
-            };
+            let order = rule.order().map(|order| &order.after);
             rule.value_lines().chain(order)
         });
         let mode = self.instance.mode.iter().flat_map(BlockPath::templates);

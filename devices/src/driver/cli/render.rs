@@ -22,8 +22,8 @@ use std::borrow::Cow;
 use super::CliType;
 use super::block_path::BlockPath;
 use super::found::FoundInstance;
-use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
-use super::template::{Bindings, CAPTURE_MARK, LineTemplate, value_parts};
+use super::rules::CliAttributeRule;
+use super::template::{Bindings, CAPTURE_MARK, LineTemplate, bound, value_parts};
 use crate::change::{Change, ChangeKind};
 use crate::driver::codec::Codec;
 use crate::driver::implementation::RenderError;
@@ -122,21 +122,16 @@ impl CliType {
         let again = cleared.iter().map(|(name, _)| *name);
         let again = again.filter(|name| !goal.names.contains(name));
         let names: Vec<&str> = goal.names.iter().copied().chain(again).collect();
+        let goal = Goal {
+            names: &names,
+            ..goal
+        };
         let mut rendering = Rendering {
-            cli: self,
-            goal: Goal {
-                names: &names,
-                ..goal
-            },
             found: found.as_ref(),
-            merged: &merged,
             cleared: &cleared,
-            spelling,
             state: Some(state),
             is_unread,
-            mode: Vec::new(),
-            created: Vec::new(),
-            rendered: Rendered::default(),
+            ..Rendering::new(self, goal, &merged, spelling)
         };
         if goal.kind == ChangeKind::Remove {
             rendering.remove()?;
@@ -183,13 +178,22 @@ impl CliType {
 impl<'a> Rendering<'a> {
     /// For an empty device.
     pub(super) fn for_empty_device(cli: &'a CliType, goal: Goal<'a>) -> Self {
+        Self::new(
+            cli,
+            goal,
+            goal.desired,
+            cli.new_spelling(goal.desired, None),
+        )
+    }
+
+    fn new(cli: &'a CliType, goal: Goal<'a>, merged: &'a Attributes, spelling: usize) -> Self {
         Self {
             cli,
             goal,
             found: None,
-            merged: goal.desired,
+            merged,
             cleared: &[],
-            spelling: cli.new_spelling(goal.desired, None),
+            spelling,
             state: None,
             is_unread: false,
             mode: Vec::new(),
@@ -223,7 +227,7 @@ impl<'a> Rendering<'a> {
     fn create_or_change(&mut self) -> Result<(), RenderError> {
         let cli = self.cli;
         self.activate();
-        if let InstanceKind::Line { .. } = &cli.instance.kind {
+        if cli.instance.kind.is_line() {
             return self.line(cli.instance.kind.spellings_in(self.spelling));
         }
         self.enter_instance()?;
@@ -245,7 +249,7 @@ impl<'a> Rendering<'a> {
         let created = std::mem::take(&mut self.created);
         let concerned = |rule: &&CliAttributeRule| {
             let concerned = inside_of(&rule.name) || rule.with.iter().any(inside_of);
-            let is_in_header = matches!(rule.location, CliLocation::Instance);
+            let is_in_header = rule.is_in_instance();
             let is_sent = rule.inside.is_none() && rule.is_applied() && !is_in_header;
             let is_created = created.contains(&rule.name.as_str());
             concerned
@@ -275,8 +279,7 @@ impl<'a> Rendering<'a> {
         }
         // Any line creates an instance of lines with a common beginning.
         if creates && self.rendered.operations.is_empty() {
-            let lines = cli.instance.kind.named();
-            if let Some(prefix) = lines.and_then(|lines| lines.prefix.as_ref()) {
+            if let Some(prefix) = cli.instance.kind.prefix() {
                 let text = self.written(prefix);
                 let text = text.ok_or_else(|| self.missing_in(prefix))?;
                 self.push(&["ensure"], text, cli.instance.prompts);
@@ -288,9 +291,7 @@ impl<'a> Rendering<'a> {
     /// The first changed attribute in the header of the instance's block, which is sent with the new
     /// value.
     fn changed_header(&self) -> Option<&'a str> {
-        let InstanceKind::Block(paths) = &self.cli.instance.kind else {
-            return None;
-        };
+        let paths = self.cli.instance.kind.blocks()?;
         let path = paths.get(self.spelling).filter(|_| self.found.is_some())?;
         let mut names = self.goal.names.iter().copied();
         names.find(|name| {
@@ -304,7 +305,7 @@ impl<'a> Rendering<'a> {
         let sub = rule.sub(self.spelling);
         let mut others = self.cli.attributes.values();
         others.any(|other| {
-            matches!(other.location, CliLocation::InnerBlock)
+            other.is_inner_block()
                 && other.name != rule.name
                 && sub.starts_with(other.sub(self.spelling))
                 && self.merged.get(&other.name) == Some(&Value::Bool(false))
@@ -326,10 +327,11 @@ impl<'a> Rendering<'a> {
     /// Order of an attribute's lines: existence first, then lines that must precede others, at the
     /// end lines that must follow others and the position.
     fn turn(&self, rule: &CliAttributeRule) -> u8 {
-        match rule.location {
-            _ if rule.name == "ensure" => return 0,
-            CliLocation::Order(_) => return 4,
-            _ => {}
+        if rule.name == "ensure" {
+            return 0;
+        }
+        if rule.order().is_some() {
+            return 4;
         }
         if self.cleared_by(&rule.name).is_some() {
             return 3;
@@ -353,8 +355,8 @@ impl<'a> Rendering<'a> {
     pub(super) fn mode_path(&self) -> Result<Vec<Text>, RenderError> {
         let cli = self.cli;
         let kind = &cli.instance.kind;
-        if let (InstanceKind::Row { enter, .. }, None) = (kind, &cli.instance.mode) {
-            let Some(enter) = enter else {
+        if kind.is_row() && cli.instance.mode.is_none() {
+            let Some(enter) = kind.enter() else {
                 return Ok(Vec::new());
             };
             let text = enter.write(&|name| self.header_value(name), cli);
@@ -412,10 +414,7 @@ impl<'a> Rendering<'a> {
                 value_parts::part_of(element, part)
             }
             _ if name == rule.name => Some(element),
-            _ if name.starts_with(CAPTURE_MARK) => {
-                let word = words.iter().find(|(captured, _)| captured == name);
-                word.map(|(_, value)| value)
-            }
+            _ if name.starts_with(CAPTURE_MARK) => bound(&words, name),
             _ => self.merged.get(name),
         };
         template.write(&values, self.cli)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::CliType;
 use super::row_rule::table_rows;
-use super::rules::{CliLocation, InstanceKind};
+use super::rules::{CliAttributeRule, InstanceKind};
 use crate::read::row::Row;
 use crate::read::{ReadError, State};
 
@@ -60,13 +60,10 @@ impl CliType {
     /// The names of the cells of a type, as written in its definition.
     pub(super) fn cell_names<'r>(
         key: &'r [(String, String)],
-        locations: impl Iterator<Item = &'r CliLocation>,
+        rules: impl Iterator<Item = &'r CliAttributeRule>,
     ) -> Vec<String> {
         let columns = key.iter().map(|(_, column)| column.clone());
-        let cells = locations.filter_map(|location| match location {
-            CliLocation::Cell(cell) => Some(cell.name.clone()),
-            _ => None,
-        });
+        let cells = rules.filter_map(|rule| Some(rule.cell()?.name.clone()));
         let mut names: Vec<String> = columns.chain(cells).collect();
         names.sort();
         names.dedup();

@@ -112,22 +112,16 @@ impl InstanceKind {
 
     /// Whether lines stand in blocks and at the top level, each with a syntax of its own.
     pub(crate) fn has_forms(&self) -> bool {
-        match self {
-            InstanceKind::Line { block, .. } => {
-                block.len() > 1 && block.iter().any(BlockPath::is_top_level)
-            }
-            _ => false,
-        }
+        let paths = self.paths();
+        self.is_line() && paths.len() > 1 && paths.iter().any(BlockPath::is_top_level)
     }
 
     /// The syntaxes of lines in the block with this index.
     pub(crate) fn spellings_in(&self, block: usize) -> &[LineTemplate] {
-        match self {
-            InstanceKind::Line { spellings, .. } if self.has_forms() => {
-                spellings.get(block..=block).unwrap_or_default()
-            }
-            InstanceKind::Line { spellings, .. } => spellings,
-            _ => &[],
+        if self.has_forms() {
+            self.lines().get(block..=block).unwrap_or_default()
+        } else {
+            self.lines()
         }
     }
 
@@ -136,6 +130,48 @@ impl InstanceKind {
         let mut headers = self.paths().get(spelling).into_iter();
         let mut lines = self.spellings_in(spelling).iter();
         headers.any(|path| path.has_attribute(name)) || lines.any(|line| line.has_attribute(name))
+    }
+
+    pub(crate) fn is_singleton(&self) -> bool {
+        matches!(self, InstanceKind::Singleton(_))
+    }
+
+    pub(crate) fn is_row(&self) -> bool {
+        matches!(self, InstanceKind::Row { .. })
+    }
+
+    /// Whether each instance is a line.
+    pub(crate) fn is_line(&self) -> bool {
+        matches!(self, InstanceKind::Line { .. })
+    }
+
+    /// The places of instances that are blocks.
+    pub(crate) fn blocks(&self) -> Option<&[BlockPath]> {
+        match self {
+            InstanceKind::Block(paths) => Some(paths),
+            _ => None,
+        }
+    }
+
+    /// The mode whose entry creates a row.
+    pub(crate) fn enter(&self) -> Option<&LineTemplate> {
+        match self {
+            InstanceKind::Row { enter, .. } => enter.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The syntaxes of instances that are lines.
+    pub(crate) fn lines(&self) -> &[LineTemplate] {
+        match self {
+            InstanceKind::Line { spellings, .. } => spellings,
+            _ => &[],
+        }
+    }
+
+    /// The common beginning of the lines of an instance.
+    pub(crate) fn prefix(&self) -> Option<&LineTemplate> {
+        self.named()?.prefix.as_ref()
     }
 
     pub(crate) fn named(&self) -> Option<&NamedLines> {
@@ -147,15 +183,9 @@ impl InstanceKind {
 
     /// The templates of the lines that have the names of an instance.
     pub(crate) fn templates(&self) -> Vec<&LineTemplate> {
-        let own = match self {
-            InstanceKind::Line { spellings, .. } => spellings.as_slice(),
-            InstanceKind::Named { lines, .. } => lines.openings.as_slice(),
-            InstanceKind::Row {
-                enter: Some(enter), ..
-            } => std::slice::from_ref(enter),
-            _ => &[],
-        };
         let blocks = self.paths().iter().flat_map(BlockPath::templates);
+        let openings = self.named().into_iter().flat_map(|lines| &lines.openings);
+        let own = self.lines().iter().chain(openings).chain(self.enter());
         blocks.chain(own).collect()
     }
 }
@@ -414,63 +444,6 @@ pub(crate) struct Misleading {
     /// Other attributes with value names: each must have one of its values.
     pub(crate) when: Vec<(String, Vec<String>)>,
     pub(crate) effect: String,
-}
-
-impl CliAttributeRule {
-    pub(crate) fn nowhere(name: &str, span: Range<usize>) -> Self {
-        Self {
-            name: name.into(),
-            span,
-            ..Self::default()
-        }
-    }
-
-    /// Whether its line contains the value. Otherwise the existence of the line is the value.
-    pub(crate) fn has_own_hole(&self) -> bool {
-        self.lines.iter().any(|line| line.has_attribute(&self.name))
-    }
-
-    /// Whether the device prints only the line that removes the attribute's line: it has the value
-    /// without one.
-    pub(crate) fn prints_only_no(&self) -> bool {
-        self.absent == Some(Value::Bool(true)) && !self.lines.is_empty() && !self.has_own_hole()
-    }
-
-    pub(crate) fn takes_true(&self, model: &AttributeModel) -> bool {
-        model.canonicalize(&true.into()).is_ok()
-    }
-
-    /// Whether its value is a cell of the instance's row.
-    pub(crate) fn is_cell(&self) -> bool {
-        matches!(self.location, CliLocation::Cell(_))
-    }
-
-    /// The inner block that contains the lines, for a spelling of the instance's block.
-    pub(crate) fn sub(&self, spelling: usize) -> &[String] {
-        let sub = self.sub.get(spelling).or(self.sub.first());
-        sub.map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether its lines may stand in the instance's block instead of an inner block.
-    pub(crate) fn may_stand_outside(&self) -> bool {
-        self.sub.iter().any(Vec::is_empty)
-    }
-
-    /// The part of a line that identifies it among those of the list.
-    pub(crate) fn identity_of<'t>(&self, line: &'t str) -> Option<&'t str> {
-        let found = self.identity.as_ref()?.find(line)?;
-        (found.start() == 0).then_some(found.as_str())
-    }
-
-    /// Whether its lines have several attributes and are sent completely.
-    pub(crate) fn is_group(&self) -> bool {
-        !self.with.is_empty() && !matches!(self.location, CliLocation::Elsewhere(_))
-    }
-
-    /// Whether it is applied.
-    pub(crate) fn is_applied(&self) -> bool {
-        self.not_applied.is_none()
-    }
 }
 
 /// The valid numbers, if the codec is a range codec.

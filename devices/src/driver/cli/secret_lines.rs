@@ -4,7 +4,7 @@
 use super::CliType;
 use super::block_path::BlockPath;
 use super::outline::header;
-use super::rules::{CliAttributeRule, CliLocation, Fallback};
+use super::rules::CliAttributeRule;
 use super::template::value_parts::{attribute_of, split};
 use super::template::{LineTemplate, Vocabulary as _};
 use crate::secret_text::{SecretPosition, SecretPositions};
@@ -18,11 +18,9 @@ impl CliType {
         }
         let rules = self.attributes.values();
         let secret = rules.filter(|rule| self.is_secret(&rule.name));
-        let fields = secret.filter_map(|rule| match &rule.location {
-            // The name in a path, or the last word before a colon.
-            CliLocation::Cell(cell) => cell.name.rsplit(['.', ' ']).next().map(str::to_owned),
-            _ => None,
-        });
+        // The name in a path, or the last word before a colon.
+        let fields = secret.filter_map(|rule| rule.cell()?.name.rsplit(['.', ' ']).next());
+        let fields = fields.map(str::to_owned);
         SecretPositions {
             lines: self.secret_lines(),
             fields: fields.collect(),
@@ -41,9 +39,9 @@ impl CliType {
                 lines.add(outer, line);
             }
             for rule in self.attributes.values() {
-                let inner = match &rule.location {
-                    CliLocation::Elsewhere(outer) => vec![header(outer)],
-                    _ => self.inner_block(rule, spelling, block),
+                let inner = match rule.member_block() {
+                    Some(outer) => vec![header(outer)],
+                    None => self.inner_block(rule, spelling, block),
                 };
                 lines.add_rule(rule, &inner);
             }
@@ -70,15 +68,9 @@ impl SecretLines<'_> {
         for line in rule.sent_lines() {
             self.add(block, line);
         }
-        let order = match &rule.location {
-            CliLocation::Order(order) => vec![&order.after, &order.before],
-            _ => Vec::new(),
-        };
-        let default = match &rule.fallback {
-            Some(Fallback::Line { line, .. }) => Some(line),
-            _ => None,
-        };
-        for line in order.into_iter().chain(default).chain(&rule.follows) {
+        let order = rule.order().into_iter();
+        let order = order.flat_map(|order| [&order.after, &order.before]);
+        for line in order.chain(rule.default_line()).chain(&rule.follows) {
             self.add(&[], line);
         }
     }

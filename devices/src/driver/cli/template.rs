@@ -56,6 +56,18 @@ pub(crate) const UNREAD: &str = "*?";
 /// What a template read: attribute (or `name.0`, `name.field`, `name|number`, `*`) and value, in order.
 pub(crate) type Bindings = Vec<(Name, Value)>;
 
+/// The value of a placeholder.
+pub(crate) fn bound<'b>(bindings: &'b Bindings, name: &str) -> Option<&'b Value> {
+    let found = bindings.iter().find(|(bound, _)| bound == name);
+    found.map(|(_, value)| value)
+}
+
+/// The value of a placeholder, of bindings that have no other use.
+pub(crate) fn take_bound(bindings: Bindings, name: &str) -> Option<Value> {
+    let found = bindings.into_iter().find(|(bound, _)| bound == name);
+    found.map(|(_, value)| value)
+}
+
 /// The meaning of words, which is not part of a template.
 pub(crate) trait Vocabulary {
     /// The value that a word (or the rest of a line) stands for; `None` when the attribute cannot

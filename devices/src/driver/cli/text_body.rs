@@ -1,7 +1,7 @@
 //! Texts of several lines: banners between delimiters, and policies up to a last line.
 
 use super::CliType;
-use super::rules::{CliAttributeRule, CliLocation, TextBody};
+use super::rules::{CliAttributeRule, TextBody};
 use crate::driver::problem::ProblemKind;
 use crate::read::indent::Node;
 use crate::value::Value;
@@ -37,13 +37,6 @@ impl TextBody {
     }
 }
 
-impl CliAttributeRule {
-    /// Whether its value is the text of the instance's block.
-    pub(super) fn is_block_text(&self) -> bool {
-        matches!(self.location, CliLocation::Body(TextBody::UpTo { .. }))
-    }
-}
-
 impl CliType {
     /// The texts of a block that a line ends, with the attribute.
     pub(super) fn block_text<'t>(
@@ -51,11 +44,8 @@ impl CliType {
         block: &'t Node,
     ) -> impl Iterator<Item = (&'t CliAttributeRule, Value)> {
         self.attributes.values().filter_map(|rule| {
-            let CliLocation::Body(body) = &rule.location else {
-                return None;
-            };
-            let text = block.body.as_deref().filter(|_| rule.is_block_text())?;
-            let lines = body.lines(text);
+            rule.text_end()?;
+            let lines = rule.body()?.lines(block.body.as_deref()?);
             (!lines.is_empty()).then(|| (rule, lines.join("\n").into()))
         })
     }

@@ -1,7 +1,7 @@
 //! Each value of the model has a command, and no word of the catalog is sent as a text.
 
 use super::CliType;
-use super::rules::{CliAttributeRule, CliLocation};
+use super::rules::CliAttributeRule;
 use crate::diagnostic::Diagnostic;
 use crate::model::{AttributeModel, Role, ValueSpec};
 use crate::value::Value;
@@ -38,10 +38,7 @@ impl CliType {
     }
 
     fn needs_commands(&self, rule: &CliAttributeRule, model: &AttributeModel) -> bool {
-        let has_lines = matches!(
-            rule.location,
-            CliLocation::Lines | CliLocation::Cell(_) | CliLocation::Exists(_)
-        );
+        let has_lines = rule.is_set_by_lines() || !rule.beginnings().is_empty();
         let is_set = !matches!(model.role, Role::ReadOnly | Role::Parameter | Role::Namevar);
         rule.is_applied()
             && rule.inside.is_none()

@@ -3,7 +3,7 @@
 
 use super::CliType;
 use super::block_path::{self, BlockLevel, BlockPath};
-use super::rules::{CONFIG, CliAttributeRule, CliLocation, Fallback, InstanceKind};
+use super::rules::{CONFIG, CliAttributeRule, InstanceKind};
 use super::slot::{Candidate, LineForm, Slot};
 use super::template::{Bindings, LineTemplate};
 use crate::not_understood::InstanceNames;
@@ -158,10 +158,7 @@ impl<'a, 'v> Walk<'a, 'v> {
     pub(super) fn elsewhere(&mut self, nodes: &'a [Node]) {
         let cli = self.cli;
         let context = LineContext::top(CONFIG, InstanceNames::Named(Attributes::default()));
-        let enter = match &cli.instance.kind {
-            InstanceKind::Row { enter, .. } => enter.as_ref(),
-            _ => None,
-        };
+        let enter = cli.instance.kind.enter();
         for node in self.level(nodes, &context) {
             if let Some(bindings) = enter.and_then(|enter| enter.read(&node.text, cli)) {
                 let names = cli.names_in(&bindings, &context.instance);
@@ -169,10 +166,10 @@ impl<'a, 'v> Walk<'a, 'v> {
             }
         }
         for rule in cli.attributes.values() {
-            if let CliLocation::Elsewhere(block) = &rule.location {
+            if let Some(block) = rule.member_block() {
                 self.members(nodes, (rule, block), &context);
             }
-            if let Some(Fallback::Line { line, .. }) = &rule.fallback {
+            if let Some(line) = rule.default_line() {
                 let slot = Slot {
                     rule: Some(rule),
                     form: LineForm::Default(line),

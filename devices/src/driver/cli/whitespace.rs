@@ -2,7 +2,6 @@
 //! and a free text without content. They are not differences.
 
 use super::CliType;
-use super::rules::CliLocation;
 use crate::value::Value;
 
 impl CliType {
@@ -12,7 +11,7 @@ impl CliType {
             Value::String(text) => {
                 let rule = self.attributes.get(name);
                 if let Some(rule) = rule
-                    && let CliLocation::Body(body) = &rule.location
+                    && let Some(body) = rule.body()
                 {
                     let empty = body.lines(text).is_empty();
                     return rule.absent.clone().filter(|_| empty);

@@ -3,7 +3,7 @@
 //!
 //! They are apart from the other lines of a tree, so that no template reads them as values.
 
-use super::Tree;
+use super::{Node, Tree};
 use crate::secret::Text;
 
 /// The first words of lines that mark others as inactive, and of those that activate them.
@@ -47,10 +47,23 @@ impl InactiveLines {
     }
 }
 
+/// Lines that the device does not use.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InactiveNodes(Vec<Node>);
+
 impl Tree {
+    /// The lines of the top level that the device does not use, and those that mark them.
+    pub(crate) fn inactive(&self) -> &[Node] {
+        self.inactive.as_ref().map_or(&[], |inactive| &inactive.0)
+    }
+
+    pub(crate) fn inactive_mut(&mut self) -> &mut Vec<Node> {
+        &mut self.inactive.get_or_insert_default().0
+    }
+
     /// The beginnings of the lines that are inactive.
     pub(crate) fn marks(&self, rule: &InactiveLines) -> Vec<String> {
-        let lines = self.nodes.iter().chain(&self.inactive);
+        let lines = self.nodes.iter().chain(self.inactive());
         lines.filter_map(|node| rule.marked(&node.text)).collect()
     }
 
@@ -63,7 +76,8 @@ impl Tree {
         let inactive = self
             .nodes
             .extract_if(.., |node| is_inactive(&node.text, &marks, rule));
-        self.inactive.extend(inactive);
+        let inactive: Vec<Node> = inactive.collect();
+        self.inactive_mut().extend(inactive);
     }
 }
 

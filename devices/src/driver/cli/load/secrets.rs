@@ -21,10 +21,10 @@ pub(super) fn check_secrets(context: &Context<'_>, cli: &CliType, root: &Table<'
             (_, Some(Fallback::Cell { read, .. })) => is_table(read),
             _ => false,
         };
-        let position = match rule.location {
+        let position = match rule.body() {
             _ if is_in_table => "the column of a table",
-            CliLocation::Body(_) => "a text of several lines",
-            _ => continue,
+            Some(_) => "a text of several lines",
+            None => continue,
         };
         root.findings.error_with_help(
             "secret",

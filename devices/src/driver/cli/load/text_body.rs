@@ -4,7 +4,7 @@ use super::attribute_keys::BodyKeys;
 use crate::document::Table;
 use crate::driver::cli::CliType;
 use crate::driver::cli::block_path::BlockPath;
-use crate::driver::cli::rules::{CliAttributeRule, CliLocation, InstanceKind, TextBody};
+use crate::driver::cli::rules::{CliAttributeRule, CliLocation, TextBody};
 use crate::read::indent::OpaqueRule;
 use crate::value::Attributes;
 
@@ -47,19 +47,14 @@ pub(super) fn text_body(keys: BodyKeys, table: &Table<'_>) -> Option<TextBody> {
 /// Reports texts that are not the content of the instance's block, and those that the read takes for
 /// lines.
 pub(super) fn check_text_bodies(cli: &CliType, texts: &[OpaqueRule], root: &Table<'_>) {
-    let bodies = cli
-        .attributes
-        .values()
-        .filter_map(|rule| match &rule.location {
-            CliLocation::Body(TextBody::UpTo { end }) => Some((rule, end)),
-            _ => None,
-        });
+    let rules = cli.attributes.values();
+    let bodies = rules.filter_map(|rule| Some((rule, rule.text_end()?)));
     for (rule, end) in bodies {
         let error = |message: String, help: String| {
             let span = rule.span.clone();
             root.findings.error_with_help("body", span, message, help);
         };
-        let InstanceKind::Block(paths) = &cli.instance.kind else {
+        let Some(paths) = cli.instance.kind.blocks() else {
             error(
                 format!(
                     "`body` of `{}` has `end`, and instances are no blocks",

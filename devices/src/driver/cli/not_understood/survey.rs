@@ -5,7 +5,7 @@ use foldhash::HashMap;
 use super::super::CliType;
 use super::super::find::CellValue;
 use super::super::found::OTHER_WORDS;
-use super::super::rules::{Cell, CliAttributeRule, CliLocation, InstanceKind};
+use super::super::rules::{Cell, CliAttributeRule};
 use super::super::slot::{Candidate, LineForm, Slot};
 use super::super::template::Vocabulary;
 use super::super::walk::{LineContext, LineUse};
@@ -125,7 +125,7 @@ impl<'a> Survey<'a> {
                 continue;
             }
             for rule in cli.attributes.values() {
-                if let CliLocation::Cell(cell) = &rule.location
+                if let Some(cell) = rule.cell()
                     && let Some(text) = self.unread_cell(rule, cell, row)
                 {
                     let extent = Extent::Attributes(cli.sharing(rule));
@@ -179,11 +179,8 @@ impl<'a> Survey<'a> {
         names: InstanceNames,
         extent: Extent,
     ) {
-        let templates = match &self.cli.instance.kind {
-            InstanceKind::Line { spellings, .. } => spellings.first(),
-            _ => None,
-        };
-        let text = self.cli.masked(line, templates);
+        let template = self.cli.instance.kind.lines().first();
+        let text = self.cli.masked(line, template);
         self.add(None, blocks, text, names, extent);
     }
 

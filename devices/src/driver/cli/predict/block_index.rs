@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::tree::position;
 use crate::driver::cli::CliType;
 use crate::driver::cli::instances::Instances;
-use crate::driver::cli::rules::{CliLocation, InstanceKind};
 use crate::operation::{Action, Operation};
 use crate::read::State;
 use crate::read::indent::Tree;
@@ -22,13 +21,10 @@ pub(super) struct BlockIndex {
 impl CliType {
     /// `None` if instances are not blocks of the top level, or have an order.
     pub(super) fn index_of_top_level_blocks(&self, state: &State) -> Option<BlockIndex> {
-        let InstanceKind::Block(paths) = &self.instance.kind else {
-            return None;
-        };
-        let is_ordered = |location: &CliLocation| matches!(location, CliLocation::Order(_));
+        let paths = self.instance.kind.blocks()?;
         let mut rules = self.attributes.values();
         if paths.iter().any(|path| path.levels().len() != 1)
-            || rules.any(|rule| is_ordered(&rule.location))
+            || rules.any(|rule| rule.order().is_some())
         {
             return None;
         }

@@ -3,7 +3,6 @@
 use super::tree::{enter, insert};
 use crate::driver::cli::CliType;
 use crate::driver::cli::attribute_lines::begins_with;
-use crate::driver::cli::rules::{CliLocation, TextBody};
 use crate::operation::Operation;
 use crate::read::indent::{Node, Tree};
 use crate::secret::Text;
@@ -14,10 +13,7 @@ impl CliType {
         operation
             .attributes
             .iter()
-            .find_map(|name| match &self.attributes.get(name)?.location {
-                CliLocation::Body(TextBody::After { words, .. }) => Some(words.as_str()),
-                _ => None,
-            })
+            .find_map(|name| self.attributes.get(name)?.words_of_text())
     }
 
     pub(super) fn apply_text(

@@ -1,13 +1,8 @@
 //! Headers of blocks: as the device prints them, and as they are sent with other values.
 
-use std::sync::Arc;
-
-use super::bound;
-use super::tree::position;
 use crate::driver::cli::CliType;
-use crate::driver::cli::found::FoundInstance;
-use crate::driver::cli::instances::{ContentLocation, Instances, nodes_at};
-use crate::driver::cli::rules::InstanceKind;
+use crate::driver::cli::instances::nodes_of;
+use crate::driver::cli::template::bound;
 use crate::operation::{Action, Operation};
 use crate::read::State;
 use crate::read::indent::{Node, Tree};
@@ -15,71 +10,24 @@ use crate::secret::Text;
 use crate::value::Attributes;
 
 impl CliType {
-    /// The index of instances that are blocks, if the operations only change lines inside of blocks
-    /// that exist: the headers remain, and the index has nothing else.
-    pub(super) fn index_of_same_blocks(
+    /// Whether operations only change lines in blocks of the top level that a configuration has.
+    pub(super) fn are_in_blocks(
         &self,
         state: &State,
+        from: &str,
         operations: &[Operation],
-    ) -> Option<Arc<Instances>> {
-        let InstanceKind::Block(paths) = &self.instance.kind else {
-            return None;
-        };
-        let index = self.indexed_instances(state);
-        let levels = paths.iter().map(|path| path.levels().len()).max()?;
-        let tree = state.tree(&self.instance.from)?;
-        let is_inside = |operation: &Operation| {
+    ) -> bool {
+        let nodes = nodes_of(state.tree(from));
+        operations.iter().all(|operation| {
             let Action::Line(line) = &operation.action else {
                 return true;
             };
             let headers = self.headers_as_read(&line.mode);
-            let block = self
-                .block_position(state, &index, &headers)
-                .and_then(|own| {
-                    let mut inner = headers[own.len()..].iter();
-                    let nodes = nodes_at(&tree.nodes, &own);
-                    inner.try_fold(nodes, |nodes, header| {
-                        let at = position(nodes, header)?;
-                        Some(nodes[at].children.nodes.as_slice())
-                    })
-                });
-            headers.len() >= levels && line.text.is_some() && block.is_some()
-        };
-        operations.iter().all(is_inside).then_some(index)
-    }
-
-    /// The position of the instance whose block has the first of these headers.
-    pub(super) fn block_position(
-        &self,
-        state: &State,
-        index: &Instances,
-        headers: &[String],
-    ) -> Option<Vec<usize>> {
-        let tree = state.tree(&self.instance.from)?;
-        let paths = self.instance.kind.paths();
-        let bindings = (1..=headers.len()).rev().find_map(|depth| {
-            let mut paths = paths.iter();
-            paths.find_map(|path| path.read(&headers[..depth], self))
-        })?;
-        let mut names = FoundInstance::default();
-        self.bind(bindings, &mut names);
-        self.add_absent_names(&mut names.attributes);
-        let mut blocks = index.named(self, &names.attributes);
-        blocks.find_map(|indexed| {
-            let ContentLocation::Block(position) = &indexed.location else {
-                return None;
-            };
-            let mut level = tree.nodes.as_slice();
-            let is_at = |(at, header): (&usize, &String)| {
-                let node = &level[*at];
-                level = &node.children.nodes;
-                node.text.eq_ignore_ascii_case(header)
-            };
-            position
-                .iter()
-                .zip(headers)
-                .all(is_at)
-                .then(|| position.clone())
+            let outer = headers.first().filter(|_| line.text.is_some());
+            outer.is_some_and(|outer| {
+                let at = state.top_level_position(from, outer);
+                at.is_some_and(|at| nodes[at].text == *outer)
+            })
         })
     }
 
@@ -105,7 +53,7 @@ impl CliType {
     /// Changes the header of the block of an instance to one with other values for the same names. The
     /// device keeps the lines of the block.
     pub(super) fn change_header(&self, tree: &mut Tree, headers: &[String]) {
-        let InstanceKind::Block(paths) = &self.instance.kind else {
+        let Some(paths) = self.instance.kind.blocks() else {
             return;
         };
         let found = (1..=headers.len()).find_map(|depth| {

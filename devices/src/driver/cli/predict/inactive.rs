@@ -30,10 +30,10 @@ impl CliType {
             };
             if let Some(activated) = &activated {
                 let is_mark = |text: &str| rule.marked(text).as_ref() == Some(activated);
-                tree.inactive.retain(|node| !is_mark(&node.text));
+                tree.inactive_mut().retain(|node| !is_mark(&node.text));
             }
             if let Some(removed) = self.negation.positive(&text) {
-                tree.inactive.retain(|node| {
+                tree.inactive_mut().retain(|node| {
                     let marked = rule.marked(&node.text);
                     !is_under(marked.as_deref().unwrap_or(&node.text), &removed)
                 });
@@ -41,7 +41,8 @@ impl CliType {
             tree.separate_inactive(rule);
             let marks = tree.marks(rule);
             let is_active = |text: &str| !is_inactive(text, &marks, rule);
-            let active = tree.inactive.extract_if(.., |node| is_active(&node.text));
+            let inactive = tree.inactive_mut();
+            let active = inactive.extract_if(.., |node| is_active(&node.text));
             for node in active.collect::<Vec<_>>() {
                 insert(tree, node);
             }

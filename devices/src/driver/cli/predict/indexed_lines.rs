@@ -7,7 +7,6 @@ use super::named::NamedLevel;
 use super::tree::Target;
 use crate::driver::cli::CliType;
 use crate::driver::cli::found::FoundInstance;
-use crate::driver::cli::rules::InstanceKind;
 use crate::operation::{Action, ConfigLine, Operation};
 use crate::read::State;
 use crate::read::indent::Node;
@@ -28,7 +27,7 @@ impl CliType {
     /// Applies operations about one instance that exists. Returns false, without an effect, if there
     /// are others.
     pub(super) fn apply_indexed_lines(&self, state: &mut State, operations: &[Operation]) -> bool {
-        let InstanceKind::Named { lines, .. } = &self.instance.kind else {
+        let Some(lines) = self.instance.kind.named() else {
             return false;
         };
         let from = self.instance.from.as_str();
@@ -93,9 +92,7 @@ impl CliType {
         &self,
         operations: &'o [Operation],
     ) -> Option<(Vec<IndexedLine<'o>>, Attributes)> {
-        let InstanceKind::Named { block, lines } = &self.instance.kind else {
-            return None;
-        };
+        let (block, lines) = (self.instance.kind.paths(), self.instance.kind.named()?);
         let mut changes = Vec::new();
         let mut all_names: Option<Attributes> = None;
         for operation in operations {

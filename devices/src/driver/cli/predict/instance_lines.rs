@@ -9,7 +9,6 @@ use crate::driver::cli::CliType;
 use crate::driver::cli::attribute_lines::begins_with;
 use crate::driver::cli::found::FoundInstance;
 use crate::driver::cli::instances::Instances;
-use crate::driver::cli::rules::{CliLocation, InstanceKind};
 use crate::driver::cli::template::{Bindings, LineTemplate};
 use crate::operation::{Action, Operation};
 use crate::read::State;
@@ -63,18 +62,12 @@ impl CliType {
 
     /// The syntaxes of instances that are lines of the top level and nothing else.
     fn top_level_lines(&self) -> Option<&[LineTemplate]> {
-        let InstanceKind::Line { spellings, block } = &self.instance.kind else {
-            return None;
-        };
+        let kind = &self.instance.kind;
         let mut rules = self.attributes.values();
-        let in_line = rules.all(|rule| {
-            matches!(
-                rule.location,
-                CliLocation::Instance | CliLocation::Part { .. }
-            ) || !rule.is_applied()
-        });
-        let is_alone = block.is_empty() && self.instance.remove_empty.is_none();
-        (in_line && is_alone).then_some(spellings.as_slice())
+        let in_line =
+            rules.all(|rule| rule.is_in_instance() || rule.is_part() || !rule.is_applied());
+        let is_alone = kind.paths().is_empty() && self.instance.remove_empty.is_none();
+        (kind.is_line() && in_line && is_alone).then_some(kind.lines())
     }
 
     /// `None` if the line is no instance with all names.

@@ -1,9 +1,10 @@
 //! Lines that have the names of their instance: they are applied as the lines of a block.
 
+use super::read;
 use super::tree::{insert, insert_at};
-use super::{bound, read};
 use crate::driver::cli::CliType;
 use crate::driver::cli::rules::NamedLines;
+use crate::driver::cli::template::bound;
 use crate::operation::{ConfigLine, Operation};
 use crate::read::indent::{Node, Tree};
 use crate::value::Attributes;

@@ -3,6 +3,7 @@
 use super::tree::insert_at;
 use crate::driver::cli::CliType;
 use crate::driver::cli::rules::{CliAttributeRule, range_set};
+use crate::driver::cli::template::take_bound;
 use crate::driver::codec::RangeSet;
 use crate::read::indent::{Node, Tree};
 use crate::value::Value;
@@ -23,12 +24,9 @@ impl CliType {
 
     /// Applies a relative change to the lines of a set.
     pub(super) fn change_set(&self, level: &mut Tree, rule: &CliAttributeRule, change: &Value) {
-        let own = |node: &Node| {
-            let bindings = self.read_line(rule, node)?;
-            bindings.into_iter().find(|(name, _)| *name == rule.name)
-        };
+        let own = |node: &Node| take_bound(self.read_line(rule, node)?, &rule.name);
         let lines = level.nodes.iter().filter_map(own);
-        let lists: Vec<String> = lines.filter_map(|(_, list)| list.scalar_text()).collect();
+        let lists: Vec<String> = lines.filter_map(|list| list.scalar_text()).collect();
         let current = (!lists.is_empty()).then(|| Value::from(lists.join(",")));
         let changed = self.changed_set(rule, change, current.as_ref());
         let index = level.nodes.iter().position(|node| own(node).is_some());

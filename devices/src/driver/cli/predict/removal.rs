@@ -1,12 +1,12 @@
 //! Removes the lines of an attribute, or elements from the lines of a list.
 
 use super::tree::insert;
-use super::{bound, includes, read};
+use super::{includes, read};
 use crate::driver::cli::CliType;
 use crate::driver::cli::attribute_lines::begins_with;
 use crate::driver::cli::line_effect::RemovedLines;
 use crate::driver::cli::rules::CliAttributeRule;
-use crate::driver::cli::template::Bindings;
+use crate::driver::cli::template::{Bindings, bound, take_bound};
 use crate::read::indent::{Node, Tree};
 use crate::value::Value;
 
@@ -142,8 +142,7 @@ impl CliType {
 
 /// The elements of an attribute among the values of a line.
 fn elements_of(rule: &CliAttributeRule, bindings: Bindings) -> Option<Vec<Value>> {
-    let (_, value) = bindings.into_iter().find(|(name, _)| *name == rule.name)?;
-    Some(match value {
+    Some(match take_bound(bindings, &rule.name)? {
         Value::List(items) => items,
         one => vec![one],
     })

@@ -5,7 +5,7 @@ use foldhash::HashSet;
 use super::read;
 use crate::driver::cli::CliType;
 use crate::driver::cli::line_effect::ValueEffect;
-use crate::driver::cli::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind};
+use crate::driver::cli::rules::{CONFIG, CliAttributeRule};
 use crate::driver::cli::template::{Bindings, LineTemplate};
 use crate::model::Role;
 use crate::operation::ConfigLine;
@@ -22,14 +22,12 @@ struct RowChange<'a> {
 
 impl CliType {
     pub(super) fn apply_to_table(&self, state: &mut State, line: &ConfigLine) {
-        let InstanceKind::Row { enter, .. } = &self.instance.kind else {
-            return;
-        };
+        let enter = self.instance.kind.enter();
         let text = line.text.as_ref().map(Text::reveal);
         let headers: Vec<String> = line.mode.iter().map(Text::reveal).collect();
         let mode = self.instance.mode.as_ref();
         let in_header = mode.and_then(|mode| mode.read(&headers, self));
-        let in_header = in_header.or_else(|| enter.as_ref()?.read(headers.first()?, self));
+        let in_header = in_header.or_else(|| enter?.read(headers.first()?, self));
         let in_line = |templates: &[LineTemplate]| read(templates, text.as_deref()?, self);
         if in_header.is_none()
             && let Some(created) = in_line(&self.instance.create)
@@ -112,10 +110,8 @@ impl CliType {
     /// What a line does to an attribute that the table shows.
     fn row_change(&self, text: &str) -> Option<RowChange<'_>> {
         let node = Node::new(text);
-        let in_lines = |rule: &&CliAttributeRule| {
-            rule.is_cell() || matches!(rule.location, CliLocation::Lines)
-        };
-        let mut rules = self.attributes.values().filter(in_lines);
+        let rules = self.attributes.values();
+        let mut rules = rules.filter(|rule| rule.is_set_by_lines());
         rules.find_map(|rule| {
             let effect = self.line_effect(rule, text)?;
             let is_own = match &effect {
@@ -180,9 +176,10 @@ impl CliType {
     /// The instances of rows as the lines that write them. Those whose lines are in the configuration
     /// are left out.
     pub(in crate::driver::cli) fn rows_as_lines(&self, state: &State) -> Vec<Node> {
-        let InstanceKind::Row { enter, .. } = &self.instance.kind else {
+        if !self.instance.kind.is_row() {
             return Vec::new();
-        };
+        }
+        let enter = self.instance.kind.enter();
         let nodes = state.tree(CONFIG).into_iter().flat_map(|tree| &tree.nodes);
         let in_config: HashSet<&str> = nodes.map(|node| node.text.as_str()).collect();
         let mut lines = Vec::new();
@@ -198,7 +195,7 @@ impl CliType {
             let Some(created) = created.collect::<Option<Vec<_>>>() else {
                 continue;
             };
-            let header = match enter.as_ref().map(|header| header.write(&values, self)) {
+            let header = match enter.map(|header| header.write(&values, self)) {
                 Some(None) => continue,
                 header => header.flatten(),
             };

@@ -157,7 +157,7 @@ impl Rendering<'_> {
         // Elements that stand elsewhere are the value of an attribute without lines of its own.
         let own = self
             .found
-            .filter(|found| rule.is_cell() || found.lines.contains_key(rule.name.as_str()));
+            .filter(|found| rule.cell().is_some() || found.lines.contains_key(rule.name.as_str()));
         let current = own.and_then(|found| found.attributes.get(&rule.name));
         let current = self.cli.elements(&rule.name, current);
         let retained = self.retained(rule, &current, &desired);
@@ -404,7 +404,7 @@ impl Rendering<'_> {
     fn has_current_value(&self, rule: &CliAttributeRule) -> bool {
         let cell = || self.found?.attributes.get(&rule.name);
         let is_set = |value: &Value| self.cli.is_printed(&rule.name, value);
-        if rule.is_cell() {
+        if rule.cell().is_some() {
             cell().is_some_and(is_set)
         } else {
             self.current_line(rule).is_some()

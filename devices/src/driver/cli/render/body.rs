@@ -25,7 +25,7 @@ impl Rendering<'_> {
     /// Whether the block of the instance is sent with its text.
     pub(super) fn sends_block_as_text(&self) -> bool {
         let mut rules = self.cli.attributes.values();
-        rules.any(|rule| rule.is_block_text() && self.goal.names.contains(&rule.name.as_str()))
+        rules.any(|rule| rule.text_end().is_some() && self.goal.names.contains(&rule.name.as_str()))
     }
 
     fn text_after(

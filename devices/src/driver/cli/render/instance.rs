@@ -2,9 +2,10 @@
 
 use super::Rendering;
 use crate::driver::cli::found::FoundInstance;
-use crate::driver::cli::rules::{CliAttributeRule, InstanceKind, Replacement};
+use crate::driver::cli::rules::{CliAttributeRule, Replacement};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::implementation::RenderError;
+use crate::secret::Text;
 use crate::value::Value;
 
 impl Rendering<'_> {
@@ -22,7 +23,7 @@ impl Rendering<'_> {
         if !kind.paths().is_empty() {
             self.mode = self.mode_path()?;
         }
-        if let InstanceKind::Block(_) = kind {
+        if kind.blocks().is_some() {
             self.mode.pop();
         }
         let ensure = ["ensure"];
@@ -37,26 +38,7 @@ impl Rendering<'_> {
             self.push(&ensure, text, cli.instance.prompts);
             return Ok(());
         }
-        if cli.instance.remove.is_empty() {
-            let prefix = kind.named().and_then(|lines| lines.prefix.as_ref());
-            let text = match (prefix, &found.line) {
-                (Some(prefix), _) => self.written(prefix),
-                (None, line) => {
-                    let line = line.as_ref().or(found.block.last());
-                    line.map(|line| self.hidden(line))
-                }
-            };
-            let text = text.ok_or_else(|| self.error("ensure"))?;
-            self.push(&ensure, cli.negation.negative(text), cli.instance.prompts);
-        }
-        for template in cli.instance.removal(self.spelling) {
-            // Use the current values, not the desired ones.
-            let value = |name: &str| {
-                let value = found.value_of(name);
-                value.filter(|value| self.cli.is_printed(name, value))
-            };
-            let text = template.write(&value, cli);
-            let text = text.ok_or_else(|| self.error("ensure"))?;
+        for text in self.removals(found)? {
             self.push(&ensure, text, cli.instance.prompts);
         }
         if let Some(warning) = warning {
@@ -65,12 +47,34 @@ impl Rendering<'_> {
         Ok(())
     }
 
+    /// The lines that remove an instance, with its current values.
+    fn removals(&self, found: &FoundInstance) -> Result<Vec<Text>, RenderError> {
+        let cli = self.cli;
+        let templates = cli.instance.removal(found.spelling);
+        let value = |name: &str| {
+            let value = found.value_of(name);
+            value.filter(|value| cli.is_printed(name, value))
+        };
+        let texts: Option<Vec<Text>> = if templates.is_empty() {
+            let line = || found.line.as_ref().or(found.block.last());
+            let text = match cli.instance.kind.prefix() {
+                Some(prefix) => self.written(prefix),
+                None => line().map(|line| self.hidden(line)),
+            };
+            text.map(|text| vec![cli.negation.negative(text)])
+        } else {
+            let texts = templates.iter();
+            texts.map(|line| line.write(&value, cli)).collect()
+        };
+        texts.ok_or_else(|| self.error("ensure"))
+    }
+
     /// The lines that create an instance. They contain only values that the device does not have by
     /// itself.
     pub(super) fn create(&mut self) -> Result<(), RenderError> {
         let cli = self.cli;
         // Rows have no block.
-        let is_row = matches!(cli.instance.kind, InstanceKind::Row { .. });
+        let is_row = cli.instance.kind.is_row();
         let mode = self.mode.clone();
         if is_row {
             self.mode.clear();
@@ -178,25 +182,8 @@ impl Rendering<'_> {
         attributes: &[&str],
     ) -> Result<(), RenderError> {
         let cli = self.cli;
-        match cli.instance.removal(found.spelling).first() {
-            Some(template) => {
-                let value = |name: &str| {
-                    let value = found.value_of(name);
-                    value.filter(|value| self.cli.is_printed(name, value))
-                };
-                let text = template.write(&value, cli);
-                let text = text.ok_or_else(|| self.error("ensure"))?;
-                self.push(attributes, text, cli.instance.prompts);
-            }
-            None => {
-                let line = found.line.as_deref().unwrap_or_default();
-                let text = self.hidden(line);
-                self.push(
-                    attributes,
-                    cli.negation.negative(text),
-                    cli.instance.prompts,
-                );
-            }
+        for text in self.removals(found)?.into_iter().take(1) {
+            self.push(attributes, text, cli.instance.prompts);
         }
         if let Some(object) = &cli.model.object {
             let text = |name: &str| found.value_of(name).and_then(Value::scalar_text);

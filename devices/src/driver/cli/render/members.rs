@@ -2,7 +2,7 @@
 
 use super::Rendering;
 use crate::driver::cli::rules::CliAttributeRule;
-use crate::driver::cli::template::LineTemplate;
+use crate::driver::cli::template::{LineTemplate, bound};
 use crate::driver::implementation::RenderError;
 use crate::secret::Text;
 use crate::value::Value;
@@ -100,8 +100,8 @@ impl Rendering<'_> {
             .iter()
             .filter_map(|name| self.cli.attributes.get(name));
         shared.map(move |shared| {
-            let bound = bindings.iter().find(|(name, _)| *name == shared.name);
-            let value = bound.map(|(name, value)| self.cli.finished(name, value.clone()));
+            let value = bound(&bindings, &shared.name);
+            let value = value.map(|value| self.cli.finished(&shared.name, value.clone()));
             (shared, value.or_else(|| shared.implied.clone()))
         })
     }

@@ -2,7 +2,7 @@
 
 use super::Rendering;
 use crate::driver::cli::order::FIRST;
-use crate::driver::cli::rules::{CliAttributeRule, InstanceKind, MoveRule};
+use crate::driver::cli::rules::{CliAttributeRule, MoveRule};
 use crate::driver::implementation::RenderError;
 use crate::value::Value;
 
@@ -40,10 +40,8 @@ impl Rendering<'_> {
         };
         let text = template.write(&values, self.cli);
         let text = text.ok_or_else(|| self.error(&rule.name))?;
-        let block = match self.cli.instance.kind {
-            InstanceKind::Block(_) => self.mode.pop(),
-            _ => None,
-        };
+        let is_block = self.cli.instance.kind.blocks().is_some();
+        let block = is_block.then(|| self.mode.pop()).flatten();
         self.push_rule(rule, text);
         self.mode.extend(block);
         Ok(())
