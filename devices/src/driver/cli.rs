@@ -1,8 +1,9 @@
 //! Types that are configured with command lines.
 //!
 //! [`CliType`] has the [`rules`] of one type on one platform, loaded by [`mod@load`]. [`template`]
-//! reads and writes lines. [`instances`], [`find`] and [`members`] read instances. [`render`] makes
-//! lines, [`predict`] predicts their effect, and [`audit`] checks the rules.
+//! reads and writes lines, a [`slot`] is a form of a line at one of the [`places`] of the type, and the
+//! [`walk`] visits all lines where the type reads. [`instances`], [`find`] and [`members`] read instances.
+//! [`render`] makes lines, [`predict`] predicts their effect, and [`audit`] checks the rules.
 
 mod attribute_lines;
 mod audit;
@@ -74,7 +75,7 @@ use line_text::LineRules;
 use places::Places;
 use refresh::RefreshRule;
 use rewrite::Rewrite;
-use rules::{CliAttributeRule, CliInstanceRule, InstanceKind, WriteOnly};
+use rules::{CliAttributeRule, CliInstanceRule, WriteOnly};
 use template::Vocabulary;
 
 /// A type on a platform with command lines.
@@ -114,9 +115,7 @@ pub(crate) struct CliType {
 impl CliType {
     /// Converts a list of options in the line of an instance to its canonical form.
     fn convert_list(&self, attributes: &mut Attributes) {
-        if let InstanceKind::Line { spellings, .. } = &self.instance.kind
-            && let Some(template) = spellings.first()
-        {
+        if let Some(template) = self.instance.kind.lines().first() {
             template.convert_list(attributes, self);
         }
     }
@@ -275,15 +274,9 @@ impl CliType {
 
     /// Whether a template reads the attribute as several words.
     fn is_in_words(&self, attribute: &str) -> bool {
-        let lines = match &self.instance.kind {
-            rules::InstanceKind::Line { spellings, .. } => spellings.as_slice(),
-            _ => &[],
-        };
         let own = self.attributes.values().flat_map(|rule| &rule.lines);
-        lines
-            .iter()
-            .chain(own)
-            .any(|line| line.takes_words(attribute))
+        let mut lines = self.instance.kind.lines().iter().chain(own);
+        lines.any(|line| line.takes_words(attribute))
     }
 
     /// The model's name of a canonical value.

@@ -2,7 +2,7 @@
 
 use super::CliType;
 use super::found::FoundInstance;
-use super::rules::{CliAttributeRule, Fallback, WriteOnly};
+use super::rules::{CliAttributeRule, WriteOnly};
 use super::template::LineTemplate;
 use crate::change::{Desired, Instance};
 use crate::driver::codec::{Codec, decode_type7};
@@ -166,10 +166,7 @@ impl CliType {
             };
         }
         if let Some(default) = current.defaults.get(name) {
-            let in_table = matches!(
-                rule.and_then(|rule| rule.fallback.as_ref()),
-                Some(Fallback::Cell { .. })
-            );
+            let in_table = rule.is_some_and(|rule| rule.default_cell.is_some());
             if in_table && (is_unset || value == default) {
                 return true;
             }

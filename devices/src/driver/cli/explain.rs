@@ -1,9 +1,7 @@
 //! How a type is read and written, as text for users.
 
 use super::CliType;
-use super::rules::{
-    CliAttributeRule, CliLocation, Fallback, InstanceKind, NamedLines, NoForm, TextBody,
-};
+use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NamedLines, NoForm, TextBody};
 use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::{AttributeModel, Role};
 use crate::secret::Text;
@@ -142,19 +140,14 @@ impl CliType {
             }
             CliLocation::Nowhere => {}
         }
-        match &rule.fallback {
-            Some(Fallback::Cell {
-                read: from, cell, ..
-            }) => {
-                read.push(format!("else {from}, column {}", cell.name));
-            }
-            Some(Fallback::Line { line, .. }) => {
-                read.push(format!("else the global line {}", line.text));
-            }
-            None => {}
+        if let Some(other) = &rule.default_cell {
+            read.push(format!("else {}, column {}", other.read, other.cell.name));
         }
-        let is_order = matches!(rule.location, CliLocation::Order(_));
-        if let Some(absent) = rule.absent.as_ref().filter(|_| !is_order) {
+        if let Some(line) = rule.default_line() {
+            read.push(format!("else the global line {}", line.text));
+        }
+        let absent = rule.absent.as_ref();
+        if let Some(absent) = absent.filter(|_| rule.order().is_none()) {
             read.push(format!("no line means {}", absent.inspect()));
         }
         for (value, line) in &rule.set {

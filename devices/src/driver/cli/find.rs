@@ -7,7 +7,7 @@ use super::found::FoundInstance;
 use super::instances::{ContentLocation, IndexedInstance, nodes_at, nodes_of};
 use super::named_lines::inner_blocks;
 use super::row_rule::table_rows;
-use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, part_of};
+use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, DefaultCell, part_of};
 use super::template::{LineTemplate, Vocabulary};
 use crate::model::Role;
 use crate::read::State;
@@ -23,6 +23,15 @@ pub(super) enum CellValue {
     Missing,
     /// The text is no value.
     NotUnderstood,
+}
+
+impl CellValue {
+    fn value(self) -> Option<Value> {
+        match self {
+            CellValue::Value(value) => Some(value),
+            CellValue::Missing | CellValue::NotUnderstood => None,
+        }
+    }
 }
 
 impl From<Option<Value>> for CellValue {
@@ -415,28 +424,15 @@ impl CliType {
                 found.attributes.insert(rule.name.clone(), value.clone());
                 continue;
             }
-            let other = match &rule.fallback {
-                Some(Fallback::Cell { read, key, cell }) => {
-                    let predicted = self.predicted_elsewhere(rule, &found.attributes, state);
-                    let read = || {
-                        let row = self.fallback_row(read, key, found, state);
-                        row.map(|row| self.cell_value(&rule.name, cell, row))
-                    };
-                    match predicted.or_else(read) {
-                        Some(CellValue::Value(value)) => Some(value),
-                        _ => None,
-                    }
-                }
-                Some(Fallback::Line { .. }) => found.defaults.get(&rule.name).cloned(),
-                None => None,
-            };
-            if let (Some(_), Some(Fallback::Cell { .. }), Some(absent)) =
-                (&other, &rule.fallback, &rule.absent)
-            {
+            let chosen = rule.default_cell.as_ref();
+            let chosen = chosen.and_then(|other| self.value_elsewhere(rule, other, found, state));
+            if let (Some(_), Some(absent)) = (&chosen, &rule.absent) {
                 // The other table shows what the device chose without a line.
                 found.defaults.insert(rule.name.clone(), absent.clone());
             }
-            if let Some(value) = other.or_else(|| rule.absent.clone()) {
+            let global = rule.default_line.as_ref();
+            let global = global.and_then(|_| found.defaults.get(&rule.name).cloned());
+            if let Some(value) = chosen.or(global).or_else(|| rule.absent.clone()) {
                 found.attributes.insert(rule.name.clone(), value);
             }
         }
@@ -459,15 +455,18 @@ impl CliType {
         outer.is_some_and(|outer| outer.member_block().is_some())
     }
 
-    /// The row of another table for the instance. The table is indexed once.
-    fn fallback_row<'a>(
+    /// The value in the row of another table for the instance. The table is indexed once.
+    fn value_elsewhere(
         &self,
-        read: &str,
-        key: &str,
+        rule: &CliAttributeRule,
+        DefaultCell { read, key, cell }: &DefaultCell,
         found: &FoundInstance,
-        state: &'a State,
-    ) -> Option<&'a Row> {
+        state: &State,
+    ) -> Option<Value> {
         struct Keys(HashMap<String, usize>);
+        if let Some(predicted) = self.predicted_elsewhere(rule, &found.attributes, state) {
+            return predicted.value();
+        }
         let name = self.model.namevars().next()?;
         let own = found.attributes.get(name).and_then(Value::scalar_text)?;
         let rows = table_rows(state.get(read)?);
@@ -481,7 +480,8 @@ impl CliType {
             }
             Keys(keys)
         });
-        keys.0.get(&own).map(|index| &rows[*index])
+        let row = &rows[*keys.0.get(&own)?];
+        self.cell_value(&rule.name, cell, row).value()
     }
 
     pub(super) fn is_namevar(&self, name: &str) -> bool {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::CliType;
 use super::instances::nodes_of;
-use super::rules::{CliAttributeRule, Fallback};
+use super::rules::{CliAttributeRule, DefaultLine};
 use super::template::LineTemplate;
 use crate::document::Table;
 use crate::pattern::Pattern;
@@ -22,9 +22,7 @@ impl CliType {
         names: &Attributes,
         state: &State,
     ) -> Option<Value> {
-        let Some(Fallback::Line { line, only }) = &rule.fallback else {
-            return None;
-        };
+        let DefaultLine { line, only } = rule.default_line.as_deref()?;
         let from = &self.instance.from;
         let value = state.derived_from_top_level((&self.model.name, &rule.name), from, || {
             self.line_value(rule, line, nodes_of(state.tree(from)))
@@ -63,7 +61,7 @@ pub(super) fn check(cli: &CliType, root: &Table<'_>) {
             .error_with_help("else", span.clone(), message, help);
     };
     for rule in cli.attributes.values() {
-        let Some(Fallback::Line { line, only }) = &rule.fallback else {
+        let Some(DefaultLine { line, only }) = rule.default_line.as_deref() else {
             continue;
         };
         let name = &rule.name;

@@ -34,7 +34,7 @@ use super::line_text::LineRules;
 use super::refresh::RefreshRule;
 use super::rewrite::Rewrite;
 use super::row_rule::{RowKeys, RowRule};
-use super::rules::{CONFIG, CliAttributeRule, CliLocation, Fallback, InstanceKind};
+use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::Table;
 use crate::driver::context::Context;
@@ -107,11 +107,13 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         };
         let rule = attribute(source, &mut codecs);
         check_cell_key(&instance, parse, &attribute_table);
-        if let Some(Fallback::Cell { read, .. }) =
-            rule.as_ref().and_then(|rule| rule.fallback.as_ref())
-        {
-            requests.extend(need_read(item.span.clone(), read));
-        }
+        let other = rule.as_ref().and_then(|rule| rule.default_cell.as_ref());
+        requests.extend(
+            other
+                .map(|other| need_read(item.span.clone(), &other.read))
+                .into_iter()
+                .flatten(),
+        );
         match rule {
             Some(rule) => {
                 attribute_table.finish();
@@ -153,7 +155,8 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         });
         rule.location = CliLocation::Nowhere;
         rule.inside = None;
-        rule.fallback = None;
+        rule.default_cell = None;
+        rule.default_line = None;
     }
     let needs_config = attributes
         .values()

@@ -14,7 +14,7 @@ use super::CliType;
 use super::found::OTHER_WORDS;
 use super::instances::nodes_of;
 use super::row_rule::table_rows;
-use super::rules::{CONFIG, CliAttributeRule, CliInstanceRule, Fallback, InstanceKind};
+use super::rules::{CONFIG, CliAttributeRule, CliInstanceRule, InstanceKind};
 use super::template::{LineTemplate, Vocabulary};
 use super::walk::Walk;
 use crate::driver::implementation::IsReadByOther;
@@ -69,9 +69,9 @@ impl CliType {
         })
         .elsewhere(nodes_of(state.tree(CONFIG)));
         for rule in self.attributes.values() {
-            if let Some(Fallback::Cell { read, key, cell }) = &rule.fallback {
-                let rows = state.get(read).map(table_rows).unwrap_or_default();
-                survey.default_cells(rows, key, rule, cell);
+            if let Some(other) = &rule.default_cell {
+                let rows = state.get(&other.read).map(table_rows).unwrap_or_default();
+                survey.default_cells(rows, rule, other);
             }
         }
         survey.found

@@ -4,7 +4,7 @@ use super::CliType;
 use super::find::CellValue;
 use super::found::FoundInstance;
 use super::instances::Instances;
-use super::rules::{Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
+use super::rules::{Cell, CliAttributeRule, DefaultCell, InstanceKind};
 use super::template::Vocabulary;
 use crate::read::State;
 use crate::read::predicted::{PredictedCell, PredictedRow};
@@ -52,9 +52,7 @@ impl CliType {
         names: &Attributes,
         state: &State,
     ) -> Option<CellValue> {
-        let Some(Fallback::Cell { read, key, cell }) = &rule.fallback else {
-            return None;
-        };
+        let DefaultCell { read, key, cell } = rule.default_cell.as_deref()?;
         let own = self.first_name(names)?;
         let row = state.predicted(read)?.get(&key_of([(key.as_str(), own)]))?;
         let content = row.as_ref()?.cells.get(&cell.name)?;
@@ -89,25 +87,20 @@ impl CliType {
         for rule in set.iter().filter_map(|name| self.attributes.get(name)) {
             let value = attributes.get(&rule.name);
             let value = value.filter(|value| rule.absent.as_ref() != Some(*value));
-            match (&rule.location, &rule.fallback) {
-                (CliLocation::Cell(cell), _) => {
-                    let content = self.predicted_cell(&rule.name, cell, value);
-                    row.cells.insert(cell.name.clone(), content);
-                }
-                (_, Some(Fallback::Cell { read, key, cell })) => {
-                    let Some(own) = self.first_name(attributes) else {
-                        continue;
-                    };
-                    let text = key_of([(key.as_str(), own.clone())]);
-                    let known = state.predicted(read).and_then(|rows| rows.get(&text));
-                    let mut other = known.cloned().flatten().unwrap_or_default();
-                    let own = PredictedCell::Text(CellText::One(own));
-                    other.cells.insert(key.clone(), own);
-                    let content = self.predicted_cell(&rule.name, cell, value);
-                    other.cells.insert(cell.name.clone(), content);
-                    state.predict(read, text, Some(other));
-                }
-                _ => {}
+            if let Some(cell) = rule.cell() {
+                let content = self.predicted_cell(&rule.name, cell, value);
+                row.cells.insert(cell.name.clone(), content);
+            } else if let Some(DefaultCell { read, key, cell }) = rule.default_cell.as_deref()
+                && let Some(own) = self.first_name(attributes)
+            {
+                let text = key_of([(key.as_str(), own.clone())]);
+                let known = state.predicted(read).and_then(|rows| rows.get(&text));
+                let mut other = known.cloned().flatten().unwrap_or_default();
+                let own = PredictedCell::Text(CellText::One(own));
+                other.cells.insert(key.clone(), own);
+                let content = self.predicted_cell(&rule.name, cell, value);
+                other.cells.insert(cell.name.clone(), content);
+                state.predict(read, text, Some(other));
             }
         }
         state.predict(&self.instance.from, self.row_key(attributes), Some(row));

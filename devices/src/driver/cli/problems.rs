@@ -267,12 +267,11 @@ impl CliType {
         value: &Value,
         rule: Option<&CliAttributeRule>,
     ) -> Option<(ProblemKind, String)> {
-        let location = rule.map_or(&CliLocation::Instance, |rule| &rule.location);
-        if matches!(
-            location,
-            CliLocation::Body(_) | CliLocation::Part { .. } | CliLocation::Nowhere
-        ) || value.as_bool().is_some()
-        {
+        let is_sent_otherwise = rule.is_some_and(|rule| {
+            let is_nowhere = matches!(rule.location, CliLocation::Nowhere);
+            rule.body().is_some() || rule.is_part() || is_nowhere
+        });
+        if is_sent_otherwise || value.as_bool().is_some() {
             return None;
         }
         let is_secret = matches!(value, Value::Sensitive(_));
@@ -301,7 +300,7 @@ impl CliType {
             }
             let templates = self.templates_with(name);
             // A member of other blocks is one word in the command that enters them.
-            if templates.is_empty() && !matches!(location, CliLocation::Elsewhere(_)) {
+            if templates.is_empty() && rule.is_none_or(|rule| rule.member_block().is_none()) {
                 return None;
             }
             let rendered = if is_secret {
@@ -326,9 +325,9 @@ impl CliType {
             let words_only = !templates.iter().any(|line| line.takes_blanks(name));
             if has_blanks && words_only {
                 // A table shows what another way of configuration has set.
-                let kind = match location {
-                    CliLocation::Cell(_) => ProblemKind::Unchangeable,
-                    _ => ProblemKind::Unwritable,
+                let kind = match rule.and_then(CliAttributeRule::cell) {
+                    Some(_) => ProblemKind::Unchangeable,
+                    None => ProblemKind::Unwritable,
                 };
                 let message = format!(
                     "{rendered} contains spaces; {} accepts one word",

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::rules::{Cell, CliAttributeRule, CliLocation, Fallback, MoveRule, NoForm, TextBody};
+use super::rules::{Cell, CliAttributeRule, CliLocation, MoveRule, NoForm, TextBody};
 use super::template::LineTemplate;
 use crate::model::AttributeModel;
 use crate::value::Value;
@@ -81,10 +81,7 @@ impl CliAttributeRule {
 
     /// The global line with the default of instances.
     pub(crate) fn default_line(&self) -> Option<&LineTemplate> {
-        match &self.fallback {
-            Some(Fallback::Line { line, .. }) => Some(line),
-            _ => None,
-        }
+        self.default_line.as_ref().map(|default| &default.line)
     }
 
     /// Whether its value is in the line or the key of the instance.
@@ -100,6 +97,12 @@ impl CliAttributeRule {
     /// Whether lines set it. What a table shows is set by lines, too.
     pub(crate) fn is_set_by_lines(&self) -> bool {
         self.has_own_lines() || self.cell().is_some()
+    }
+
+    /// Whether the value is that of lines in the block of the instance.
+    pub(crate) fn is_in_block(&self) -> bool {
+        let has_lines = self.has_own_lines() || !self.beginnings().is_empty();
+        has_lines || self.body().is_some() || self.is_inner_block()
     }
 
     pub(crate) fn is_inner_block(&self) -> bool {

@@ -295,7 +295,8 @@ pub(crate) struct CliAttributeRule {
     pub(crate) last: Vec<String>,
     /// Values of the device that satisfy a desired value.
     pub(crate) equivalents: IndexMap<String, Vec<EquivalentValue>>,
-    pub(crate) fallback: Option<Fallback>,
+    pub(crate) default_cell: Option<Box<DefaultCell>>,
+    pub(crate) default_line: Option<Box<DefaultLine>>,
     pub(crate) write_only: Option<WriteOnly>,
 }
 
@@ -410,21 +411,21 @@ impl EquivalentValue {
     }
 }
 
-/// Alternative source of a value without a line.
+/// The value of an instance without a line, in another read.
 #[derive(Clone, Debug)]
-pub(crate) enum Fallback {
-    /// In another read.
-    Cell {
-        read: String,
-        key: String,
-        cell: Cell,
-    },
-    /// In a global line that sets the default of the instances.
-    Line {
-        line: LineTemplate,
-        /// By namevar: the instances to which it applies.
-        only: Vec<(String, Pattern)>,
-    },
+pub(crate) struct DefaultCell {
+    pub(crate) read: String,
+    /// The column with the name of the instance.
+    pub(crate) key: String,
+    pub(crate) cell: Cell,
+}
+
+/// A global line that sets the default of instances.
+#[derive(Clone, Debug)]
+pub(crate) struct DefaultLine {
+    pub(crate) line: LineTemplate,
+    /// By namevar: the instances to which it applies.
+    pub(crate) only: Vec<(String, Pattern)>,
 }
 
 /// The removal of a line.

@@ -5,7 +5,7 @@
 
 use super::CliType;
 use super::attribute_lines::begins_with;
-use super::rules::{CliAttributeRule, CliLocation, TextBody};
+use super::rules::CliAttributeRule;
 use super::template::{Bindings, LineTemplate, Vocabulary, value_parts};
 use crate::model::ValueSpec;
 use crate::read::indent::Node;
@@ -66,24 +66,24 @@ impl Candidate<'_> {
 impl CliAttributeRule {
     /// The forms of its lines, in the order in which they are read.
     pub(super) fn slots(&self) -> impl Iterator<Item = Slot<'_>> {
-        let words = match &self.location {
-            CliLocation::Body(TextBody::After { words, .. }) => Some(words.as_str()),
-            _ => None,
-        };
         let set = self.set.iter();
         let set = set.filter_map(|(name, line)| Some((line.as_ref()?, Some(name.as_str()))));
         let lines = self.lines.iter().chain(&self.more).map(|line| (line, None));
-        // What a table shows is set by lines.
-        let has_lines = matches!(self.location, CliLocation::Lines | CliLocation::Cell(_));
-        let lines = has_lines.then(|| set.chain(lines)).into_iter().flatten();
+        let lines = self
+            .is_set_by_lines()
+            .then(|| set.chain(lines))
+            .into_iter()
+            .flatten();
         let lines = lines.map(|(line, value)| LineForm::Line(line, value));
         let heads = self.value_heads.iter().map(LineForm::ValueHead);
         let beginnings = self.beginnings().iter().map(LineForm::Beginning);
         let forms = lines.chain(heads).chain(beginnings);
-        forms.chain(words.map(LineForm::Text)).map(|form| Slot {
-            rule: Some(self),
-            form,
-        })
+        forms
+            .chain(self.words_of_text().map(LineForm::Text))
+            .map(|form| Slot {
+                rule: Some(self),
+                form,
+            })
     }
 }
 
@@ -217,8 +217,10 @@ impl CliType {
 
 /// Some devices keep the line of a text that became empty.
 fn empty_text(rule: &CliAttributeRule, text: &str) -> Option<Bindings> {
-    let has_lines = matches!(rule.location, CliLocation::Lines | CliLocation::Cell(_));
-    let mut lines = rule.lines.iter().filter(|_| has_lines && !rule.many);
+    let mut lines = rule
+        .lines
+        .iter()
+        .filter(|_| !rule.many && rule.is_set_by_lines());
     let is_empty = lines.any(|line| line.is_without_text(&rule.name, text));
     let absent = rule.absent.clone().filter(|_| is_empty)?;
     Some(vec![(rule.name.clone(), absent)])

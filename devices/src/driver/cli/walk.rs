@@ -11,12 +11,18 @@ use crate::read::indent::Node;
 use crate::value::{Attributes, Name, Value};
 
 /// What a line is for a type.
-pub(super) enum LineUse<'a> {
-    /// The header of a block of the type, or of an inner block; or the names of an instance alone.
-    Header,
+pub(super) enum LineUse<'a, 's> {
+    /// The header of a block around instances.
+    Block(Bindings),
+    /// The header of the block of an instance, or its names alone.
+    Instance(Bindings),
+    /// The header of an inner block, with the attribute that is true with it.
+    InnerBlock(Option<&'a CliAttributeRule>),
     Read(Slot<'a>),
     /// It begins like a line of the type, which does not read it.
     Begins(Candidate<'a>),
+    /// It stands where these slots are.
+    Other(&'s [Slot<'a>]),
 }
 
 /// The context of a line: the blocks around it, and the instance that these belong to.
@@ -67,7 +73,7 @@ impl<'a> LineContext<'a> {
 /// Visits the lines of a device.
 pub(super) struct Walk<'a, 'v> {
     cli: &'a CliType,
-    visit: &'v mut dyn FnMut(&'a Node, &LineContext<'a>, LineUse<'a>),
+    visit: &'v mut dyn FnMut(&'a Node, &LineContext<'a>, LineUse<'a, '_>),
     /// The only line of each level, outermost first.
     only: Option<&'a [&'a Node]>,
     /// The number of blocks so far.
@@ -78,9 +84,9 @@ impl CliType {
     /// Whether the type reads a line below its blocks.
     pub(super) fn reads_path(&self, read: &str, path: &[&Node]) -> bool {
         let mut is_read = false;
-        let mut visit = |node: &Node, _: &LineContext<'_>, found: LineUse<'_>| {
+        let mut visit = |node: &Node, _: &LineContext<'_>, found: LineUse<'_, '_>| {
             let is_last = path.last().is_some_and(|last| std::ptr::eq(*last, node));
-            is_read |= is_last && !matches!(found, LineUse::Begins(_));
+            is_read |= is_last && !matches!(found, LineUse::Begins(_) | LineUse::Other(_));
         };
         let mut walk = Walk {
             only: Some(path),
@@ -123,7 +129,7 @@ impl CliType {
 impl<'a, 'v> Walk<'a, 'v> {
     pub(super) fn new(
         cli: &'a CliType,
-        visit: &'v mut dyn FnMut(&'a Node, &LineContext<'a>, LineUse<'a>),
+        visit: &'v mut dyn FnMut(&'a Node, &LineContext<'a>, LineUse<'a, '_>),
     ) -> Self {
         Self {
             cli,
@@ -162,7 +168,7 @@ impl<'a, 'v> Walk<'a, 'v> {
         for node in self.level(nodes, &context) {
             if let Some(bindings) = enter.and_then(|enter| enter.read(&node.text, cli)) {
                 let names = cli.names_in(&bindings, &context.instance);
-                (self.visit)(node, &context.of(names), LineUse::Header);
+                (self.visit)(node, &context.of(names), LineUse::Instance(bindings));
             }
         }
         for rule in cli.attributes.values() {
@@ -211,20 +217,28 @@ impl<'a, 'v> Walk<'a, 'v> {
         let end = ends.next().map(|(spelling, _)| *spelling);
         let lines = self.level(nodes, &context).filter(|_| !headers.is_empty());
         for node in lines {
-            let (mut names, mut is_skipped) = (None, false);
+            let (mut bound, mut is_skipped) = (None, false);
             let entered = paths.iter().filter_map(|(spelling, levels)| {
                 let (bindings, rest) = block_path::enter(levels, &node.text, cli)?;
                 is_skipped |= cli.has_skipped(&bindings);
-                names.get_or_insert_with(|| cli.names_in(&bindings, &context.instance));
+                bound.get_or_insert(bindings);
                 Some((*spelling, rest))
             });
             let entered: Vec<_> = entered.collect();
-            match names {
+            match bound {
                 // The path may lead to lines that another type also reads.
                 Some(_) if is_skipped && self.only.is_none() => {}
-                Some(names) => {
-                    let own = context.of(names);
-                    (self.visit)(node, &own, LineUse::Header);
+                Some(bindings) => {
+                    let own = context.of(cli.names_in(&bindings, &context.instance));
+                    let mut ends = entered.iter();
+                    let is_end = ends.any(|(_, levels)| block_path::is_complete(levels));
+                    let is_own = is_end && cli.instance.kind.blocks().is_some();
+                    let found = if is_own {
+                        LineUse::Instance(bindings)
+                    } else {
+                        LineUse::Block(bindings)
+                    };
+                    (self.visit)(node, &own, found);
                     self.descend(&node.children.nodes, &entered, own.inside(node));
                 }
                 // A line at the top level begins like the header of a block.
@@ -271,6 +285,7 @@ impl<'a, 'v> Walk<'a, 'v> {
             let header = InnerHeader {
                 headers: sub,
                 rule: rules.clone().next(),
+                existence: rules.clone().find(|rule| rule.is_inner_block()),
             };
             let slots = LevelSlots {
                 slots: rules.flat_map(CliAttributeRule::slots).collect(),
@@ -297,7 +312,7 @@ impl<'a, 'v> Walk<'a, 'v> {
         }];
         for node in self.level(nodes, context) {
             if node.text.eq_ignore_ascii_case(first) {
-                (self.visit)(node, context, LineUse::Header);
+                (self.visit)(node, context, LineUse::InnerBlock(header.existence));
                 let inner = InnerHeader { headers, ..header };
                 self.inner_lines(&node.children.nodes, inner, slots, &context.inside(node));
             } else {
@@ -324,7 +339,7 @@ impl<'a, 'v> Walk<'a, 'v> {
                 Some(line) => {
                     let context = context.of(cli.names_in(&line.bindings, &context.instance));
                     if named.is_bare(node, cli) {
-                        (self.visit)(node, &context, LineUse::Header);
+                        (self.visit)(node, &context, LineUse::Instance(line.bindings));
                     } else {
                         self.line_but_headers(node, own, &context);
                     }
@@ -345,9 +360,8 @@ impl<'a, 'v> Walk<'a, 'v> {
         let is_header = inner.any(|header| node.text.eq_ignore_ascii_case(header));
         match self.use_of(node, &own.slots) {
             Some(LineUse::Begins(_)) if is_header => {}
-            found => found
-                .into_iter()
-                .for_each(|found| (self.visit)(node, context, found)),
+            Some(found) => (self.visit)(node, context, found),
+            None => {}
         }
     }
 
@@ -388,8 +402,8 @@ impl<'a, 'v> Walk<'a, 'v> {
         }
     }
 
-    /// The slot that reads a line, or the one that it begins like; `None` for a line of others.
-    fn use_of(&self, node: &'a Node, slots: &[Slot<'a>]) -> Option<LineUse<'a>> {
+    /// What a line is at the place of slots; `None` if its names are those of another type.
+    fn use_of<'s>(&self, node: &'a Node, slots: &'s [Slot<'a>]) -> Option<LineUse<'a, 's>> {
         let cli = self.cli;
         let mut best: Option<Candidate<'a>> = None;
         for slot in slots.iter().filter(|slot| slot.begins(cli, node)) {
@@ -408,7 +422,7 @@ impl<'a, 'v> Walk<'a, 'v> {
                 best = Some(candidate);
             }
         }
-        best.map(LineUse::Begins)
+        Some(best.map_or(LineUse::Other(slots), LineUse::Begins))
     }
 }
 
@@ -427,4 +441,6 @@ struct LevelSlots<'a> {
 struct InnerHeader<'a> {
     headers: &'a [String],
     rule: Option<&'a CliAttributeRule>,
+    /// The attribute that is true with the block.
+    existence: Option<&'a CliAttributeRule>,
 }

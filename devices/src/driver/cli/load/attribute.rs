@@ -9,7 +9,8 @@ use super::toml::{SetLine, codec};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::{At, Named, Table};
 use crate::driver::cli::rules::{
-    Cell, CliAttributeRule, CliLocation, Fallback, Misleading, MoveRule, NoForm, REMOVED,
+    Cell, CliAttributeRule, CliLocation, DefaultCell, DefaultLine, Misleading, MoveRule, NoForm,
+    REMOVED,
 };
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
@@ -78,6 +79,10 @@ pub(super) fn attribute(
             effect: keys.effect,
         })
     });
+    let mut other = keys.fallback;
+    let default_line = other.as_mut().and_then(|keys| default_line(keys, table));
+    let other = other.filter(|_| default_line.is_none());
+    let default_cell = other.and_then(|keys| default_cell(keys, model, table));
     let values = keys.values;
     let mut rule = CliAttributeRule {
         location,
@@ -118,7 +123,8 @@ pub(super) fn attribute(
         last: keys.last,
         at_most: keys.at_most,
         equivalents: by_value(keys.alike, |all| all),
-        fallback: keys.fallback.and_then(|keys| fallback(keys, model, table)),
+        default_cell,
+        default_line,
         ..CliAttributeRule::nowhere(&model.name, span)
     };
     if let Some(follows) = keys.follows {
@@ -235,18 +241,25 @@ fn location(
     })
 }
 
-/// Another location of the value. `None`: its error is reported.
-fn fallback(keys: ElseKeys, model: &AttributeModel, table: &Table<'_>) -> Option<Fallback> {
+/// The default in a global line. `None`: the value is in another read, or nowhere else.
+fn default_line(keys: &mut ElseKeys, table: &Table<'_>) -> Option<Box<DefaultLine>> {
     let position = match keys.line {
         Some(_) => ElseLocation::GlobalLine,
         None => ElseLocation::OtherRead,
     };
     ElseKeys::KEYS.check(position, &table.table("else")?);
-    if let Some(line) = keys.line {
-        let only = keys.only.into_iter();
-        let only = only.map(|(name, pattern)| (name.value, pattern)).collect();
-        return Some(Fallback::Line { line, only });
-    }
+    let only = std::mem::take(&mut keys.only).into_iter();
+    let only = only.map(|(name, pattern)| (name.value, pattern)).collect();
+    let line = keys.line.take()?;
+    Some(Box::new(DefaultLine { line, only }))
+}
+
+/// The default in another read. `None`: its error is reported.
+fn default_cell(
+    keys: ElseKeys,
+    model: &AttributeModel,
+    table: &Table<'_>,
+) -> Option<Box<DefaultCell>> {
     let [read, key, name] = [
         ("from", keys.from),
         ("key", keys.key),
@@ -261,7 +274,7 @@ fn fallback(keys: ElseKeys, model: &AttributeModel, table: &Table<'_>) -> Option
         }
         value
     });
-    Some(Fallback::Cell {
+    Some(Box::new(DefaultCell {
         read: read?,
         key: key?,
         cell: Cell {
@@ -269,7 +282,7 @@ fn fallback(keys: ElseKeys, model: &AttributeModel, table: &Table<'_>) -> Option
             when: patterns_by_value(keys.when, model, table),
             pattern: keys.pattern,
         },
-    })
+    }))
 }
 
 /// Reports names of values that the model does not have.

@@ -7,9 +7,7 @@ use crate::document::Table;
 use crate::driver::cli::CliType;
 use crate::driver::cli::block_path::BlockPath;
 use crate::driver::cli::order::FIRST;
-use crate::driver::cli::rules::{
-    CliAttributeRule, CliInstanceRule, CliLocation, InstanceKind, NoForm, WriteOnly,
-};
+use crate::driver::cli::rules::{CliAttributeRule, CliInstanceRule, InstanceKind, WriteOnly};
 use crate::driver::cli::template::{LineTemplate, Vocabulary};
 use crate::driver::read_rule::ParseRule;
 use crate::model::{Role, TypeModel, ValueSpec};
@@ -50,14 +48,7 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
         let name = &rule.name;
         let kind = &cli.instance.kind;
         check_write_only(cli, rule, &error);
-        let has_own_lines = matches!(
-            rule.location,
-            CliLocation::Lines
-                | CliLocation::Body(_)
-                | CliLocation::Exists(_)
-                | CliLocation::InnerBlock
-        );
-        if matches!(kind, InstanceKind::Line { .. }) && has_own_lines && rule.inside.is_none() {
+        if kind.is_line() && rule.is_in_block() && rule.inside.is_none() {
             error(
                 rule,
                 format!(
@@ -71,28 +62,18 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                 Some(_) => "stand behind `prefix`",
                 None => "have lines with the names",
             };
-            if !matches!(
-                rule.location,
-                CliLocation::Lines
-                    | CliLocation::Exists(_)
-                    | CliLocation::Instance
-                    | CliLocation::Part { .. }
-                    | CliLocation::Order(_)
-                    | CliLocation::Nowhere
-            ) {
+            let is_elsewhere = rule.cell().is_some() || rule.member_block().is_some();
+            if is_elsewhere || rule.body().is_some() || rule.is_inner_block() {
                 let message = format!("`{name}` cannot {position}: use `line` or `set`");
                 error(rule, message);
             }
-            if let NoForm::Text(no) = &rule.no
+            if let Some(no) = rule.own_no()
                 && no.text.split_whitespace().any(|word| word == "default")
             {
                 error(rule, format!("`{}` cannot {position}", no.text));
             }
         }
-        if matches!(kind, InstanceKind::Block(_))
-            && matches!(rule.location, CliLocation::Instance)
-            && !rule.skip.is_empty()
-        {
+        if kind.blocks().is_some() && rule.is_in_instance() && !rule.skip.is_empty() {
             let message = format!("`skip` of `{name}` has no effect in the header of a block");
             error(rule, message);
         }
@@ -149,7 +130,7 @@ fn check_write_only(
             "`write_only` requires `sensitive = true` in the model: only secrets are remembered";
         error(rule, format!("{message} (`{name}`)"));
     }
-    if write_only == WriteOnly::Hashed && matches!(cli.instance.kind, InstanceKind::Row { .. }) {
+    if write_only == WriteOnly::Hashed && cli.instance.kind.is_row() {
         let message = format!("rows do not show `{name}`: use `write_only = true`");
         error(rule, message);
     }
@@ -157,11 +138,11 @@ fn check_write_only(
 
 /// Lines that move have the names of both instances.
 fn check_order(cli: &CliType, rule: &CliAttributeRule, error: &dyn Fn(&CliAttributeRule, String)) {
-    let CliLocation::Order(order) = &rule.location else {
+    let Some(order) = rule.order() else {
         return;
     };
     let kind = &cli.instance.kind;
-    if !matches!(kind, InstanceKind::Block(_) | InstanceKind::Named { .. }) {
+    if kind.blocks().is_none() && kind.named().is_none() {
         let message = format!(
             "`order` of `{}` requires `block`, `prefix` or `named`",
             rule.name
@@ -183,7 +164,7 @@ fn check_sub(cli: &CliType, rule: &CliAttributeRule, error: &dyn Fn(&CliAttribut
     let kind = &cli.instance.kind;
     let spellings = kind.paths().len().max(1);
     let name = &rule.name;
-    if !rule.sub.is_empty() && matches!(kind, InstanceKind::Row { .. }) {
+    if !rule.sub.is_empty() && kind.is_row() {
         error(
             rule,
             format!("`sub` of `{name}` has no effect: instances are table rows"),
@@ -279,9 +260,10 @@ fn check_rows(cli: &CliType, root: &Table<'_>) {
     let error = |span: &Range<usize>, message: String| {
         root.findings.error("rows", span.clone(), message);
     };
-    let InstanceKind::Row { enter, .. } = &instance.kind else {
+    if !instance.kind.is_row() {
         return;
-    };
+    }
+    let enter = instance.kind.enter();
     if !instance.create.is_empty() && enter.is_some() {
         let message = "`enter` creates the instance, too: use `mode` with `create`";
         error(&instance.span, message.to_owned());
@@ -371,10 +353,10 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
         for template in rule.sent_lines().chain(others) {
             check(template, &rule.span, &[]);
         }
-        if let CliLocation::Elsewhere(block) = &rule.location {
+        if let Some(block) = rule.member_block() {
             check(block, &rule.span, &[]);
         }
-        if let CliLocation::Order(order) = &rule.location {
+        if let Some(order) = rule.order() {
             check(&order.after, &rule.span, &[]);
             check(&order.before, &rule.span, &[FIRST]);
         }

@@ -4,7 +4,6 @@
 use crate::document::Table;
 use crate::driver::cli::CliType;
 use crate::driver::cli::block_path::BlockPath;
-use crate::driver::cli::rules::InstanceKind;
 use crate::driver::cli::template::{CAPTURE_MARK, LineTemplate};
 
 /// Reports lines of a new instance with words that nothing fills.
@@ -16,13 +15,9 @@ pub(super) fn check_creation(cli: &CliType, root: &Table<'_>) {
     };
     let of_paths: Vec<&LineTemplate> = paths.iter().filter_map(unfilled_header).collect();
     let of_paths = of_paths.first().filter(|_| of_paths.len() == paths.len());
-    let own = match kind {
-        InstanceKind::Line { spellings, .. } => spellings.first(),
-        InstanceKind::Named { lines, .. } => lines.prefix.as_ref(),
-        InstanceKind::Row { enter, .. } => enter.as_ref(),
-        InstanceKind::Block(_) | InstanceKind::Singleton(_) => None,
-    };
-    let own = own.into_iter().chain(&cli.instance.create);
+    let own = kind.lines().first().into_iter();
+    let own = own.chain(kind.prefix()).chain(kind.enter());
+    let own = own.chain(&cli.instance.create);
     let own = own.filter(|line| unfilled_word(line).is_some());
     for line in of_paths.into_iter().copied().chain(own) {
         let word = unfilled_word(line).unwrap_or_default();

@@ -2,7 +2,6 @@
 
 use crate::document::Table;
 use crate::driver::cli::CliType;
-use crate::driver::cli::rules::{CliLocation, Fallback};
 use crate::driver::cli::template::Vocabulary;
 use crate::driver::context::Context;
 use crate::driver::read_rule::ParseRule;
@@ -16,11 +15,9 @@ pub(super) fn check_secrets(context: &Context<'_>, cli: &CliType, root: &Table<'
     };
     let rules = cli.attributes.values();
     for rule in rules.filter(|rule| rule.is_applied() && cli.is_secret(&rule.name)) {
-        let is_in_table = match (&rule.location, &rule.fallback) {
-            (CliLocation::Cell(_), _) => is_table(&cli.instance.from),
-            (_, Some(Fallback::Cell { read, .. })) => is_table(read),
-            _ => false,
-        };
+        let read = rule.cell().map(|_| &cli.instance.from);
+        let read = read.or(rule.default_cell.as_ref().map(|other| &other.read));
+        let is_in_table = read.is_some_and(|read| is_table(read));
         let position = match rule.body() {
             _ if is_in_table => "the column of a table",
             Some(_) => "a text of several lines",

@@ -3,7 +3,7 @@
 
 use crate::document::Table;
 use crate::driver::cli::CliType;
-use crate::driver::cli::rules::{CliAttributeRule, CliLocation};
+use crate::driver::cli::rules::CliAttributeRule;
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::cli::template::value_parts::split;
 use crate::map::IndexMap;
@@ -93,7 +93,7 @@ fn parts(
             }
         }
     }
-    if !matches!(rule.location, CliLocation::Lines | CliLocation::Cell(_)) || rule.is_group() {
+    if !rule.is_set_by_lines() || rule.is_group() {
         let message = format!("`{}` has parts of a value", line.text);
         return Err((
             message,

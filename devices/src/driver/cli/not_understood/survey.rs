@@ -5,7 +5,7 @@ use foldhash::HashMap;
 use super::super::CliType;
 use super::super::find::CellValue;
 use super::super::found::OTHER_WORDS;
-use super::super::rules::{Cell, CliAttributeRule};
+use super::super::rules::{Cell, CliAttributeRule, DefaultCell};
 use super::super::slot::{Candidate, LineForm, Slot};
 use super::super::template::Vocabulary;
 use super::super::walk::{LineContext, LineUse};
@@ -28,9 +28,17 @@ pub(super) struct Survey<'a> {
 
 impl<'a> Survey<'a> {
     /// Adds a line that is not understood, or not completely.
-    pub(super) fn line(&mut self, node: &'a Node, context: &LineContext<'a>, found: LineUse<'a>) {
+    pub(super) fn line(
+        &mut self,
+        node: &'a Node,
+        context: &LineContext<'a>,
+        found: LineUse<'a, '_>,
+    ) {
         match found {
-            LineUse::Header => {}
+            LineUse::Block(_)
+            | LineUse::Instance(_)
+            | LineUse::InnerBlock(_)
+            | LineUse::Other(_) => {}
             LineUse::Read(slot) => {
                 self.second_line(node, slot, context);
                 self.other_words(node, slot, context);
@@ -139,9 +147,8 @@ impl<'a> Survey<'a> {
     pub(super) fn default_cells(
         &mut self,
         rows: &[Row],
-        key: &str,
         rule: &'a CliAttributeRule,
-        cell: &'a Cell,
+        DefaultCell { key, cell, .. }: &DefaultCell,
     ) {
         let cli = self.cli;
         for row in rows {
