@@ -23,8 +23,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{FromArgMatches, Parser, Subcommand};
 
 use commands::{
-    access, apply, backup, cert, complete_names, completions, device, doctor, drift, driver,
-    explain, facts, graph, history, inventory, man, mock, model, plan, report, resource,
+    access, apply, backup, cert, complete_names, completions, coverage, device, doctor, drift,
+    driver, explain, facts, graph, history, inventory, man, mock, model, plan, report, resource,
     run_device, schema, serve, state, state_dir, store, types, undo, validate,
 };
 use exit::{CommandError, Exit};
@@ -65,6 +65,7 @@ pub(crate) enum Command {
     Resource(resource::ResourceArgs),
     Report(report::ReportArgs),
     Backup(backup::BackupArgs),
+    Coverage(coverage::CoverageArgs),
     State(state::StateArgs),
     StateDir(state_dir::StateDirArgs),
     Serve(serve::ServeArgs),
@@ -100,6 +101,7 @@ impl Command {
             Command::Resource(args) => resource::run(&args, global),
             Command::Report(args) => report::run(&args, global),
             Command::Backup(args) => backup::run(&args, global),
+            Command::Coverage(args) => coverage::run(&args, global),
             Command::State(args) => state::run(&args),
             Command::StateDir(args) => state_dir::run(&args),
             Command::Serve(args) => serve::run(&args, global),

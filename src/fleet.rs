@@ -12,6 +12,7 @@ pub(crate) mod catalog_source;
 pub(crate) mod change_limits;
 pub(crate) mod connector;
 mod convert_resources;
+pub(crate) mod coverage;
 pub(crate) mod declared_device;
 pub(crate) mod device_run;
 mod export;

@@ -7,8 +7,10 @@
 
 pub(crate) mod command_lines;
 mod context;
+pub(crate) mod coverage_page;
 pub(crate) mod difference;
 mod finding;
+mod html;
 mod metrics;
 pub(crate) mod page;
 pub(crate) mod puppet_report;

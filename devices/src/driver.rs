@@ -17,11 +17,13 @@
 mod answer_fields;
 mod backup;
 mod backup_rules;
+pub(crate) mod claim;
 pub(crate) mod cli;
 pub(crate) mod codec;
 mod command;
 pub(crate) mod configuration;
 mod context;
+mod coverage_rules;
 mod defaults;
 mod document_rule;
 pub(crate) mod effect;
@@ -46,6 +48,7 @@ mod session_outline;
 mod session_use;
 pub(crate) mod side_effects;
 mod standby;
+mod survey;
 mod template_error;
 pub mod test_run;
 #[cfg(test)]
@@ -75,6 +78,7 @@ use crate::secret::Text;
 use crate::value::{Attributes, Name, Value};
 
 pub use backup_rules::Backup;
+pub use claim::{Claim, ClaimKind};
 pub use configuration::ConfigurationChange;
 pub use effect::{Effect, EffectSlot};
 pub use explanation::{AttributeExplanation, NotApplied};
@@ -89,6 +93,7 @@ pub use problem::{Problem, ProblemKind};
 pub use registry::Registry;
 pub use secret_history::{NoSecretHistory, SecretHistory};
 pub use session_outline::SessionOutline;
+pub use survey::SurveyedLine;
 pub use test_run::TestResult;
 pub use transport::Transport;
 pub use type_driver::TypeDriver;

@@ -11,6 +11,7 @@ pub(crate) mod cert;
 pub(crate) mod complete_names;
 pub(crate) mod completions;
 pub(crate) mod confirmation;
+pub(crate) mod coverage;
 pub(crate) mod device;
 pub(crate) mod doctor;
 pub(crate) mod drift;

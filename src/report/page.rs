@@ -1,17 +1,13 @@
-//! Reports as one HTML page that needs no other file, no script and no network.
-//!
-//! The page is a template. All values are escaped by the template engine, after characters that are
-//! not printable, and a content security policy forbids scripts.
+//! Reports as one HTML page.
 
 use std::time::Duration;
 
+use minijinja::context;
 use minijinja::value::Value;
-use minijinja::{AutoEscape, Environment, context, escape_formatter};
 use serde_json::Value as Json;
-use switchtender_devices::printable::escape;
 
 use super::difference::DiffLineKind;
-use super::{RunRecord, command_lines};
+use super::{RunRecord, command_lines, html};
 use crate::catalog::rich_data;
 use crate::transaction::{Event, EventStatus, LogEntry, LogKind, ResourceStatus};
 
@@ -160,21 +156,6 @@ fn value_text(value: Option<&switchtender_devices::value::Value>) -> String {
 
 /// The page as HTML.
 pub(crate) fn render(page: &Page) -> String {
-    const NAME: &str = "page.html";
-    let mut environment = Environment::new();
-    environment.set_trim_blocks(true);
-    environment.set_lstrip_blocks(true);
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.set_formatter(|out, state, value| match value.as_str() {
-        Some(text) if !value.is_safe() => {
-            let lines: Vec<_> = text.split('\n').map(escape).collect();
-            escape_formatter(out, state, &Value::from(lines.join("\n")))
-        }
-        _ => escape_formatter(out, state, value),
-    });
-    let template = environment
-        .add_template(NAME, include_str!("page.html"))
-        .and_then(|()| environment.get_template(NAME));
     let devices = page.devices.iter().map(PageDevice::values);
     let values = context! {
         title => page.title,
@@ -182,8 +163,7 @@ pub(crate) fn render(page: &Page) -> String {
         has_durations => page.has_durations,
         devices => devices.collect::<Vec<_>>(),
     };
-    let rendered = template.and_then(|template| template.render(values));
-    rendered.expect("the template uses only fields of the page")
+    html::render(include_str!("page.html"), values)
 }
 
 #[cfg(test)]

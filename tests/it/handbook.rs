@@ -23,12 +23,13 @@ use tokio::process::Command;
 use test_support::program;
 
 /// Pages with examples that run here. `desired_state.rs` and `ci_examples.rs` run those of other pages.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "README.md",
     "docs/validation.md",
     "docs/migrating-from-puppet-device.md",
     "docs/first-device.md",
     "docs/import.md",
+    "docs/coverage.md",
     "docs/protected-changes.md",
     "docs/ci.md",
     "docs/security.md",

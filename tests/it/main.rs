@@ -16,6 +16,7 @@ mod ci_examples;
 mod completion;
 mod conformance;
 mod core_dumps;
+mod coverage;
 mod dependencies;
 mod desired_state;
 mod device_command;

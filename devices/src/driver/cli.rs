@@ -9,6 +9,7 @@ mod attribute_lines;
 mod audit;
 mod beginnings;
 mod block_path;
+mod claims;
 mod compare;
 mod config_instances;
 mod effects;

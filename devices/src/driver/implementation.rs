@@ -10,6 +10,7 @@ use std::fmt;
 
 use switchtender_outline::{CommandLine, NetconfInterface, RestInterface};
 
+use super::claim::Claim;
 use super::effect::{Effect, EffectSlot};
 use super::explanation::Explanation;
 use super::problem::Problem;
@@ -69,6 +70,12 @@ pub trait InstanceReader {
     fn reads_line(&self, read: &str, path: &[&Node]) -> bool {
         let _ = (read, path);
         false
+    }
+
+    /// The lines of the configuration that the type reads.
+    fn claims(&self, state: &State) -> Vec<Claim> {
+        let _ = state;
+        Vec::new()
     }
 
     /// Whether the answers have the value of an attribute.

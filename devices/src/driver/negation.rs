@@ -53,6 +53,27 @@ impl Negation {
         }
     }
 
+    /// The keywords at the beginning of a line, at most two, without its number and the first word of all lines.
+    pub(crate) fn keywords(&self, line: &str) -> String {
+        /// Further words are names more often than keywords.
+        const MOST: usize = 2;
+        let is_first = |word: &&str| {
+            let replaced = self.replaced.iter().any(|own| own == word);
+            let is_number = word.chars().all(|digit| digit.is_ascii_digit());
+            *word == self.word || replaced || is_number
+        };
+        let is_keyword = |word: &&str| {
+            let mut letters = word.chars();
+            letters.all(|letter| letter.is_ascii_lowercase() || matches!(letter, '-' | '_'))
+        };
+        let words = line.split_whitespace().skip_while(is_first);
+        let keywords = words.clone().take(MOST).take_while(is_keyword);
+        match keywords.collect::<Vec<_>>().join(" ") {
+            none if none.is_empty() => words.take(1).collect(),
+            keywords => keywords,
+        }
+    }
+
     /// Whether a line removes a line that removes.
     pub(crate) fn is_doubled(&self, line: &str) -> bool {
         let mut words = line.split_whitespace();
@@ -124,6 +145,21 @@ mod tests {
             assert_eq!(negation.negative(Text::plain(line)).reveal(), negative);
             assert_eq!(negation.positive(negative).as_deref(), Some(line));
             assert_eq!(negation.positive(line), None);
+        }
+    }
+
+    #[test]
+    fn keywords_have_no_names() {
+        let no = negation("no", None);
+        let delete = negation("delete", Some("set"));
+        for (negation, line, keywords) in [
+            (&no, "no ip http server", "ip http"),
+            (&no, "interface GigabitEthernet1/0/1", "interface"),
+            (&no, "10 permit ip any any", "permit ip"),
+            (&no, "Warning: none", "Warning:"),
+            (&delete, "set protocols bgp group A", "protocols bgp"),
+        ] {
+            assert_eq!(negation.keywords(line), keywords);
         }
     }
 

@@ -14,6 +14,7 @@ use self::platform_type::PlatformType;
 use super::backup_rules::{BackupKeys, BackupRules};
 use super::codec::Codec;
 use super::context::Context;
+use super::coverage_rules::{CoverageKeys, CoverageRules};
 use super::document_rule::DocumentRule;
 use super::facts::{FactRule, Facts};
 use super::inactive::InactiveRule;
@@ -92,6 +93,8 @@ pub struct Platform {
     pub(crate) standby: Option<StandbyRule>,
     /// What a backup contains.
     pub(crate) backup: BackupRules,
+    /// What the device writes into its configuration by itself.
+    pub(super) coverage: CoverageRules,
     /// Tests of prompts, messages and facts.
     pub(crate) tests: DefinitionTests<PlatformTest>,
     /// The parameters of its devices.
@@ -210,6 +213,9 @@ impl Platform {
         let backup = root.get("backup");
         let backup = backup.and_then(|item| BackupKeys::read(&item));
         let backup = backup.map(BackupRules::from).unwrap_or_default();
+        let coverage = root.get("coverage");
+        let coverage = coverage.and_then(|item| CoverageKeys::read(&item));
+        let coverage = coverage.map(CoverageRules::from).unwrap_or_default();
         let parameters = Parameter::load_all(root);
         let tests = tests.load(root, move |item| PlatformTest::load(item, shipped));
         root.finish();
@@ -275,6 +281,7 @@ impl Platform {
             session_use,
             standby,
             backup,
+            coverage,
             tests,
             parameter_values: Parameter::values(&parameters, supplied),
             parameters,

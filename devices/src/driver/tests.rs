@@ -9,6 +9,8 @@
 //! * `[[unread]]`: `texts` of the answers in `given` are not understood.
 //! * `[[unreadable]]`: the answers in `given` are an error of the read with this `error`.
 //! * `[[masked]]`: the `text` of a device has this `output`, with its secrets masked.
+//! * `[[claimed]]`: the `lines` of the configuration in `given`, each with its number, what it is for the type, the
+//!   title and the attributes.
 //! * `[[predicted]]`: the change to `want` makes the `configuration` of the answers in `given` this.
 
 use std::fs;
@@ -27,10 +29,11 @@ use crate::value::Value;
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/driver/tests");
 
 /// The names of sections. The first three are files.
-const SECTIONS: [&str; 8] = [
+const SECTIONS: [&str; 9] = [
     "platform",
     "model",
     "type",
+    "claimed",
     "error",
     "unread",
     "unreadable",
@@ -85,6 +88,8 @@ struct Expectations {
     #[serde(default, rename = "type")]
     _type: Option<toml::Value>,
     #[serde(default)]
+    claimed: Vec<ClaimedLines>,
+    #[serde(default)]
     error: Vec<ExpectedError>,
     #[serde(default)]
     unread: Vec<UnreadTexts>,
@@ -106,6 +111,14 @@ struct ExpectedError {
     finding: String,
     #[serde(default)]
     alone: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimedLines {
+    #[serde(rename = "given")]
+    answers: Reads,
+    lines: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -176,6 +189,11 @@ impl Case {
         findings.retain(|finding| finding.severity == Severity::Error);
         failures.extend(findings.iter().map(render));
         let device = Device::new(&registry);
+        let claimed = self.expectations.claimed.iter();
+        failures.extend(claimed.filter_map(|expected| {
+            let found = device.claimed(&expected.answers);
+            (found != expected.lines).then(|| format!("claimed: {found:#?}"))
+        }));
         let unread = self.expectations.unread.iter();
         failures.extend(unread.filter_map(|expected| {
             let found = device.unread(&expected.answers);
@@ -290,6 +308,27 @@ impl<'a> Device<'a> {
         let rendered = found.iter().map(|one| match &one.attribute {
             Some(attribute) => format!("{attribute}: {one}"),
             None => one.to_string(),
+        });
+        rendered.collect()
+    }
+
+    /// The lines of the configuration with what they are for the type.
+    fn claimed(&self, reads: &Reads) -> Vec<String> {
+        let lines = self.driver.surveyed_lines(reads, &self.state(reads));
+        let rendered = lines.iter().map(|line| {
+            let mut words = vec![line.line.to_string()];
+            if line.is_generated {
+                words.push("generated".to_owned());
+            }
+            if !line.not_understood.is_empty() {
+                words.push("not understood".to_owned());
+            }
+            for claim in &line.claims {
+                words.push(format!("{:?}", claim.kind).to_lowercase());
+                words.extend(claim.title.clone());
+                words.extend(claim.attributes.iter().map(ToString::to_string));
+            }
+            words.join(" ")
         });
         rendered.collect()
     }

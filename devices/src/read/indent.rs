@@ -131,13 +131,15 @@ struct OpenBlock {
     is_flat_section: bool,
 }
 
-/// The lines of one level with their nested lines.
+/// The lines of one level with their nested lines. Trees are equal whose lines have equal texts.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     pub(crate) nodes: Vec<Node>,
     /// Lines of the top level that the device does not use, and those that mark them. Few devices
     /// have them, and each line has a level below it.
     pub(crate) inactive: Option<Box<InactiveNodes>>,
+    /// Lines that the device prints again, with the line that they repeat. Few levels have some.
+    pub(crate) repeated: Option<Box<RepeatedLines>>,
 }
 
 impl PartialEq for Tree {
@@ -146,14 +148,34 @@ impl PartialEq for Tree {
     }
 }
 
-/// A line.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Lines without a node of their own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RepeatedLines(pub(crate) Vec<RepeatedLine>);
+
+/// A line without a node of its own: the header of a further part of a block, or a line that the block
+/// already has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RepeatedLine {
+    pub(crate) line: u32,
+    pub(crate) of: u32,
+}
+
+/// A line. Nodes are equal that have equal texts.
+#[derive(Clone, Debug, Default)]
 pub struct Node {
     /// Without indentation and trailing spaces.
     pub(crate) text: String,
     pub(crate) children: Tree,
     /// The free text of an opaque block, without its delimiters.
     pub(crate) body: Option<String>,
+    /// The line in the text, from 1; 0 if the line was predicted. Nodes of one line share it.
+    pub(crate) line: u32,
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.body == other.body && self.children == other.children
+    }
 }
 
 impl Node {
@@ -181,12 +203,17 @@ impl Node {
 }
 
 impl Tree {
+    /// The lines that the device prints again on this level.
+    pub(crate) fn repeated(&self) -> &[RepeatedLine] {
+        self.repeated.as_deref().map_or(&[], |lines| &lines.0)
+    }
+
     pub(crate) fn parse(text: &str, rules: &IndentRules) -> Self {
         let mut tree = Tree::default();
         // The open blocks, outermost first.
         let mut open: Vec<OpenBlock> = Vec::new();
-        let mut lines = text.lines();
-        while let Some(original) = lines.next() {
+        let mut lines = (1..).zip(text.lines());
+        while let Some((number, original)) = lines.next() {
             let line = original.trim_end();
             let content = line.trim_start();
             let depth = line.len() - content.len();
@@ -212,7 +239,10 @@ impl Tree {
             if let Some(block) = open.last_mut().filter(|block| block.indentation < depth) {
                 block.is_flat_section = false;
             }
-            let mut node = Node::new(content);
+            let mut node = Node {
+                line: number,
+                ..Node::new(content)
+            };
             for (pattern, with) in &rules.replace {
                 if pattern.is_match(&node.text) {
                     node.text = pattern.replace_all(&node.text, with).trim_end().to_owned();
@@ -223,7 +253,8 @@ impl Tree {
                     node.text = content[..found.end()].trim_end().to_owned();
                     // Spaces at the end of a line are part of the text.
                     let first = original.trim_start().trim_end_matches('\r');
-                    node.body = Some(opaque_body(&first[found.end()..], &mut lines, rule));
+                    let mut inner = lines.by_ref().map(|(_, line)| line);
+                    node.body = Some(opaque_body(&first[found.end()..], &mut inner, rule));
                     break;
                 }
             }
@@ -430,6 +461,19 @@ mod tests {
                 ("interface Y", None),
             ]
         );
+    }
+
+    #[test]
+    fn nodes_have_the_numbers_of_their_lines() {
+        let text = "!\nrouter a\n b\n!\nbanner x ^C\none\n^C\nrouter a\n b\n c\nend\n";
+        let tree = Tree::parse(text, &rules());
+        let numbers: Vec<u32> = tree.nodes.iter().map(|node| node.line).collect();
+        assert_eq!(numbers, [2, 5, 11]);
+        let block = &tree.nodes[0].children;
+        let numbers: Vec<u32> = block.nodes.iter().map(|node| node.line).collect();
+        assert_eq!(numbers, [3, 10]);
+        assert_eq!(tree.repeated(), [RepeatedLine { line: 8, of: 2 }]);
+        assert_eq!(block.repeated(), [RepeatedLine { line: 9, of: 3 }]);
     }
 
     #[test]

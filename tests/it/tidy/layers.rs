@@ -32,7 +32,13 @@ const LAYERS: [Layers; 7] = [
                 "terminal_text",
                 "words",
             ],
-            &["catalog", "diagnostic", "inventory", "telemetry"],
+            &[
+                "catalog",
+                "coverage",
+                "diagnostic",
+                "inventory",
+                "telemetry",
+            ],
             &[
                 "desired_state",
                 "device_conf",

@@ -10,6 +10,7 @@ use super::render::Goal;
 use super::rules::{self, CliAttributeRule};
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::Diagnostic;
+use crate::driver::claim::Claim;
 use crate::driver::effect::{Effect, EffectSlot};
 use crate::driver::explanation::Explanation;
 use crate::driver::implementation::{
@@ -67,6 +68,10 @@ impl InstanceReader for CliType {
 
     fn reads_line(&self, read: &str, path: &[&Node]) -> bool {
         self.reads_path(read, path)
+    }
+
+    fn claims(&self, state: &State) -> Vec<Claim> {
+        self.claimed(state)
     }
 
     fn shows(&self, attribute: &str) -> bool {

@@ -173,7 +173,7 @@ impl CliType {
     }
 
     /// Whether all names in a line are those of this instance.
-    fn refers(&self, bindings: &Bindings, attributes: &Attributes) -> bool {
+    pub(super) fn refers(&self, bindings: &Bindings, attributes: &Attributes) -> bool {
         bindings.iter().all(|(name, value)| {
             let Some(name) = name.strip_suffix(NUMBER) else {
                 return !self.is_namevar(name) || attributes.get(name) == Some(value);

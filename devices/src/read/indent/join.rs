@@ -6,7 +6,7 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::{Node, SplitRule, Tree};
+use super::{Node, RepeatedLine, SplitRule, Tree};
 
 /// A line, and whether it is one of several that the device prints as one.
 struct ListedNode {
@@ -19,10 +19,60 @@ impl Tree {
     /// joins the blocks with one header.
     pub(super) fn split_and_join(&mut self, rules: &[SplitRule]) {
         let nodes = std::mem::take(&mut self.nodes);
-        self.nodes = joined(split(nodes, rules));
+        self.join(split(nodes, rules));
         for node in &mut self.nodes {
             if !node.children.nodes.is_empty() {
                 node.children.split_and_join(rules);
+            }
+        }
+    }
+
+    /// Adds lines, the blocks with one header as one.
+    fn join(&mut self, nodes: Vec<ListedNode>) {
+        let may_repeat = |one: &&ListedNode| one.is_of_list || !one.node.children.nodes.is_empty();
+        let headers: HashSet<String> = nodes
+            .iter()
+            .filter(may_repeat)
+            .map(|one| one.node.text.clone())
+            .collect();
+        let mut positions: HashMap<String, usize> = HashMap::default();
+        for ListedNode { node, .. } in nodes {
+            if node.body.is_some() || !headers.contains(&node.text) {
+                self.nodes.push(node);
+                continue;
+            }
+            match positions.get(&node.text) {
+                Some(first) => {
+                    let block = &mut self.nodes[*first];
+                    let repeated = self.repeated.get_or_insert_default();
+                    repeated.0.push(RepeatedLine {
+                        line: node.line,
+                        of: block.line,
+                    });
+                    block.children.add_lines(node.children.nodes);
+                }
+                None => {
+                    positions.insert(node.text.clone(), self.nodes.len());
+                    self.nodes.push(node);
+                }
+            }
+        }
+    }
+
+    /// Adds the lines of a further part of a block. A line that the block has is no further one.
+    fn add_lines(&mut self, further: Vec<Node>) {
+        let is_line = |node: &Node| node.children.nodes.is_empty() && node.body.is_none();
+        let known = self.nodes.len();
+        for node in further {
+            let mut own = self.nodes[..known].iter();
+            match own.find(|own| is_line(&node) && own.text == node.text) {
+                Some(own) => {
+                    let of = own.line;
+                    let repeated = self.repeated.get_or_insert_default();
+                    let line = node.line;
+                    repeated.0.push(RepeatedLine { line, of });
+                }
+                None => self.nodes.push(node),
             }
         }
     }
@@ -48,43 +98,6 @@ fn split(nodes: Vec<Node>, rules: &[SplitRule]) -> Vec<ListedNode> {
         }));
     }
     all
-}
-
-fn joined(nodes: Vec<ListedNode>) -> Vec<Node> {
-    let may_repeat = |one: &&ListedNode| one.is_of_list || !one.node.children.nodes.is_empty();
-    let headers: HashSet<String> = nodes
-        .iter()
-        .filter(may_repeat)
-        .map(|one| one.node.text.clone())
-        .collect();
-    let mut positions: HashMap<String, usize> = HashMap::default();
-    let mut all: Vec<Node> = Vec::with_capacity(nodes.len());
-    for ListedNode { node, .. } in nodes {
-        if node.body.is_some() || !headers.contains(&node.text) {
-            all.push(node);
-            continue;
-        }
-        match positions.get(&node.text) {
-            Some(first) => add_lines(&mut all[*first].children.nodes, node.children.nodes),
-            None => {
-                positions.insert(node.text.clone(), all.len());
-                all.push(node);
-            }
-        }
-    }
-    all
-}
-
-/// Adds the lines of a further part of a block. A line that the block has is no further one.
-fn add_lines(block: &mut Vec<Node>, further: Vec<Node>) {
-    let is_line = |node: &Node| node.children.nodes.is_empty() && node.body.is_none();
-    let known = block.len();
-    for node in further {
-        let has_line = || block[..known].iter().any(|own| own.text == node.text);
-        if !is_line(&node) || !has_line() {
-            block.push(node);
-        }
-    }
 }
 
 #[cfg(test)]
