@@ -9,6 +9,8 @@
 pub(crate) mod classification;
 pub(crate) mod constructs;
 pub(crate) mod counts;
+pub(crate) mod line_classes;
+pub(crate) mod strict;
 #[cfg(test)]
 mod tests;
 

@@ -8,6 +8,7 @@
 pub(crate) mod command_lines;
 mod context;
 pub(crate) mod coverage_page;
+mod coverage_record;
 pub(crate) mod difference;
 mod finding;
 mod html;
@@ -22,6 +23,7 @@ mod undo_plan;
 mod unknown_text;
 
 pub use context::Context;
+pub(crate) use coverage_record::CoverageRecord;
 pub(crate) use finding::FindingRecord;
 pub use metrics::Number;
 pub use record::RunRecord;

@@ -49,6 +49,7 @@ mod session_use;
 pub(crate) mod side_effects;
 mod standby;
 mod survey;
+pub(crate) mod surveyed_object;
 mod template_error;
 pub mod test_run;
 #[cfg(test)]

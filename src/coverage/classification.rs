@@ -46,6 +46,13 @@ impl CoveredLine {
         })
     }
 
+    /// The line with the headers of its blocks: `interface Vlan10 / mtu 9000`.
+    pub(crate) fn path(&self) -> String {
+        let mut path = self.blocks.clone();
+        path.push(self.text.trim().to_owned());
+        path.join(" / ")
+    }
+
     /// The resource and the attribute that the line belongs to, for a person: `network_vlan[10] vlan_name`.
     pub(crate) fn owner(&self) -> String {
         let Some(name) = &self.type_name else {
@@ -102,8 +109,8 @@ impl Declarations {
 pub(crate) struct Classifier<'a> {
     /// `None`: nothing is known about desired state.
     pub(crate) declared: Option<&'a Declarations>,
-    /// The type that owns a line of several: the one with the lowest rank.
-    pub(crate) rank: &'a dyn Fn(&TypeName) -> usize,
+    /// The index of the type that owns a line of several.
+    pub(crate) owner: &'a dyn Fn(&[&TypeName]) -> usize,
     /// Whether the files leave out a type, or an attribute of it.
     pub(crate) is_excluded: &'a dyn Fn(&Claim) -> bool,
 }
@@ -111,8 +118,14 @@ pub(crate) struct Classifier<'a> {
 impl Classifier<'_> {
     pub(crate) fn classify(&self, line: SurveyedLine) -> CoveredLine {
         let mut claims: Vec<&Claim> = line.claims.iter().collect();
+        let mut types: Vec<&TypeName> = claims.iter().map(|claim| &claim.type_name).collect();
+        types.dedup();
+        let owner = match types.as_slice() {
+            [] | [_] => types.first(),
+            several => several.get((self.owner)(several)),
+        };
         // The header of a block belongs to the type whose instance it is.
-        claims.sort_by_key(|claim| (claim.kind, (self.rank)(&claim.type_name)));
+        claims.sort_by_key(|claim| (claim.kind, Some(&&claim.type_name) != owner));
         let managed = self
             .declared
             .and_then(|declared| claims.iter().find(|claim| declared.manages(claim)));

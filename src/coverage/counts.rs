@@ -15,11 +15,7 @@ pub(crate) struct ClassCounts(BTreeMap<LineClass, usize>);
 
 impl ClassCounts {
     pub(crate) fn of(lines: &[CoveredLine]) -> Self {
-        let mut counts = Self::default();
-        for line in lines {
-            *counts.0.entry(line.class).or_default() += 1;
-        }
-        counts
+        lines.iter().map(|line| line.class).collect()
     }
 
     pub(crate) fn count(&self, class: LineClass) -> usize {
@@ -56,6 +52,16 @@ impl ClassCounts {
             0 => 100,
             written => lines * 100 / written,
         }
+    }
+}
+
+impl FromIterator<LineClass> for ClassCounts {
+    fn from_iter<I: IntoIterator<Item = LineClass>>(classes: I) -> Self {
+        let mut counts = Self::default();
+        for class in classes {
+            *counts.0.entry(class).or_default() += 1;
+        }
+        counts
     }
 }
 

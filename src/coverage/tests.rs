@@ -82,7 +82,11 @@ fn classified(driver: &Driver, text: &str, declared: Option<&Declarations>) -> V
     let state = driver.platform().parse(&reads).unwrap();
     let classifier = Classifier {
         declared,
-        rank: &|name| name.len(),
+        owner: &|types| {
+            let shortest = types.iter().map(|name| name.len()).min();
+            let position = types.iter().position(|name| Some(name.len()) == shortest);
+            position.unwrap_or_default()
+        },
         is_excluded: &|claim| claim.type_name.as_str() == "banner",
     };
     let lines = driver.surveyed_lines(&reads, &state).into_iter();

@@ -1,11 +1,12 @@
 //! The answers of one device that its types and facts need, as texts for files.
 
-use switchtender_devices::driver::{Backup, Driver};
-use switchtender_devices::read::CONFIG;
+use switchtender_devices::driver::{Backup, Driver, Facts};
+use switchtender_devices::read::{CONFIG, Reads};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::mask_device_text;
 
 use super::connector::{DeviceConnector, OpenDevice};
+use super::coverage::SurveyedDevice;
 use super::device_run::DeviceRunError;
 use super::inspect::{Answers, InspectError, read_each};
 
@@ -31,30 +32,79 @@ pub(crate) struct DeviceBackup {
 /// # Cancellation
 /// Must not be dropped midway.
 pub(crate) async fn backup(
-    mut connector: DeviceConnector,
+    connector: DeviceConnector,
     secrets: BackupSecrets,
 ) -> Result<DeviceBackup, InspectError> {
-    let secret_mask = SecretMask::default();
-    connector.share_mask(&secret_mask);
-    let OpenDevice {
-        mut session, facts, ..
-    } = connector.open().await.map_err(DeviceRunError::from)?;
-    let platform = &connector.platform;
-    let driver = Driver::new(platform, &facts);
-    let answers = read_each(session.as_mut(), driver.backup_reads()).await;
-    session.close().await;
-    let Answers {
-        reads, mut failed, ..
-    } = answers?;
-    if let Some((error, _)) = failed.swap_remove(CONFIG) {
-        return Err(error);
-    }
-    let mask = |text: &str| match secrets {
-        BackupSecrets::Masked => mask_device_text(platform.protocol(), &secret_mask, text),
-        BackupSecrets::Clear => text.to_owned(),
-    };
+    let read = ReadAnswers::read(connector).await?;
+    let backup = read.backup(secrets);
     Ok(DeviceBackup {
-        backup: driver.backup(&reads, mask),
-        failed: failed.into_values().map(|(error, _)| error).collect(),
+        backup,
+        failed: read.failed,
     })
+}
+
+/// The configuration of a device with masked secrets, and its lines. `None`: its platform has none.
+///
+/// # Errors
+/// As [`backup`].
+///
+/// # Cancellation
+/// Must not be dropped midway.
+pub(crate) async fn surveyed_configuration(
+    connector: DeviceConnector,
+) -> Result<Option<(String, SurveyedDevice)>, InspectError> {
+    let read = ReadAnswers::read(connector).await?;
+    let text = read.backup(BackupSecrets::Masked).configuration;
+    let clear = read.backup(BackupSecrets::Clear).configuration;
+    let Some((text, clear)) = text.zip(clear) else {
+        return Ok(None);
+    };
+    let ReadAnswers { driver, facts, .. } = read;
+    // The numbers of the lines are those of the text that is stored.
+    let stored = Reads::from_iter([(CONFIG.to_owned(), clear)]);
+    let surveyed = SurveyedDevice::of(driver, facts, &stored)?;
+    Ok(Some((text, surveyed)))
+}
+
+/// The answers of a device.
+struct ReadAnswers {
+    driver: Driver,
+    facts: Facts,
+    reads: Reads,
+    failed: Vec<InspectError>,
+    mask: SecretMask,
+}
+
+impl ReadAnswers {
+    async fn read(mut connector: DeviceConnector) -> Result<Self, InspectError> {
+        let secret_mask = SecretMask::default();
+        connector.share_mask(&secret_mask);
+        let OpenDevice {
+            mut session, facts, ..
+        } = connector.open().await.map_err(DeviceRunError::from)?;
+        let driver = Driver::new(&connector.platform, &facts);
+        let answers = read_each(session.as_mut(), driver.backup_reads()).await;
+        session.close().await;
+        let Answers {
+            reads, mut failed, ..
+        } = answers?;
+        if let Some((error, _)) = failed.swap_remove(CONFIG) {
+            return Err(error);
+        }
+        Ok(Self {
+            driver,
+            facts,
+            reads,
+            failed: failed.into_values().map(|(error, _)| error).collect(),
+            mask: secret_mask,
+        })
+    }
+
+    fn backup(&self, secrets: BackupSecrets) -> Backup {
+        let protocol = self.driver.platform().protocol();
+        self.driver.backup(&self.reads, |text: &str| match secrets {
+            BackupSecrets::Masked => mask_device_text(protocol, &self.mask, text),
+            BackupSecrets::Clear => text.to_owned(),
+        })
+    }
 }

@@ -17,6 +17,7 @@ mod active_device;
 mod catalog;
 mod change;
 mod connect;
+mod coverage;
 mod error;
 mod finish;
 mod locks;
@@ -83,6 +84,7 @@ impl DeviceRun {
             record: self.record.clone(),
             ended,
             configuration: None,
+            line_classes: None,
             origin: self.origin.clone().map(|path| CatalogOrigin {
                 path,
                 is_authoritative: is_apply,
@@ -228,6 +230,7 @@ impl Running<'_> {
         settings: DeviceSettings,
     ) -> Result<(), DeviceRunError> {
         let ready = ready.with_needed_access(self, source).await?;
+        let ready = ready.with_coverage(self).await?;
         let protected = ProtectedDevice::protect(self, ready, settings).await?;
         let admitted = AdmittedDevice::admit(self, protected).await?;
         // Nothing ends early from here on: a step that fails is a failure of the run, and the next step follows.

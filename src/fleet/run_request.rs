@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::change_limits::ChangeLimits;
 use super::stored_plan::PlanUse;
 use crate::clock;
+use crate::coverage::strict::Strict;
 use crate::inventory::FailurePolicy;
 use crate::run_kind::RunKind;
 use crate::transaction::TransactionSettings;
@@ -29,6 +30,10 @@ pub(crate) struct RunRequest {
     pub(crate) allow_incomplete_undo: bool,
     /// The record has the graph of the catalog.
     pub(crate) draws: bool,
+    /// The record has the coverage of the configuration.
+    pub(crate) coverage: bool,
+    /// Lines that must be managed; otherwise the device is refused.
+    pub(crate) strict: Option<Strict>,
     /// Plans have the commands that undo the changes.
     pub(crate) show_undo: bool,
     pub(crate) limits: ChangeLimits,

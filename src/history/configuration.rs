@@ -9,6 +9,8 @@ use similar::TextDiff;
 use super::text_delta::{self, TextDelta};
 use super::time_column::{milliseconds, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
+use crate::coverage::counts::ClassCounts;
+use crate::coverage::line_classes::LineClasses;
 
 /// Number of differences after a complete text.
 const CHAIN: i64 = 32;
@@ -79,6 +81,19 @@ impl HistoryWriter<'_> {
         Ok(())
     }
 
+    /// Stores the classes of the lines of the newest configuration.
+    pub(super) fn set_line_classes(
+        &self,
+        device: i64,
+        classes: Option<&LineClasses>,
+    ) -> Result<(), HistoryError> {
+        let text = classes.map(ToString::to_string).unwrap_or_default();
+        let update = "UPDATE device SET line_classes = ?2 WHERE id = ?1";
+        let mut update = self.connection.prepare_cached(update)?;
+        update.execute(params![device, text])?;
+        Ok(())
+    }
+
     /// Removes the versions of a device before a time; the one of that time stays, as a complete text.
     pub(super) fn remove_configurations(
         &self,
@@ -143,6 +158,25 @@ impl HistoryReader<'_> {
         };
         let (text, _) = self.text_of(device, version.id)?;
         Ok(Some((version, text)))
+    }
+
+    /// The classes of the lines of a device's newest configuration.
+    pub(crate) fn line_classes(&self, device: &str) -> Result<LineClasses, HistoryError> {
+        let select = "SELECT line_classes FROM device WHERE name = ?1";
+        let mut select = self.connection.prepare_cached(select)?;
+        let text: Option<String> = select.query_row([device], |row| row.get(0)).optional()?;
+        Ok(LineClasses::parse(&text.unwrap_or_default()))
+    }
+
+    /// The lines of all configurations of the inventory by class.
+    pub(crate) fn config_lines(&self) -> Result<ClassCounts, HistoryError> {
+        let select = "SELECT line_classes FROM device WHERE is_current = 1 AND line_classes <> ''";
+        let mut select = self.connection.prepare_cached(select)?;
+        let mut all = Vec::new();
+        for text in select.query_map([], |row| row.get::<_, String>(0))? {
+            all.push(LineClasses::parse(&text?).counts());
+        }
+        Ok(all.iter().sum())
     }
 
     /// The unified difference between the configurations at two times. A time before the first read

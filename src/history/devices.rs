@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::time_column::{optional_time, time};
 use super::{HistoryError, HistoryReader, Requester, RequesterKind, RunId};
+use crate::coverage::line_classes::LineClasses;
 use crate::report::{FindingRecord, RunStatus, UnknownText};
 
 /// A device in the list of the fleet.
@@ -34,6 +35,10 @@ pub(crate) struct FleetDevice {
     /// Number of resources that differ.
     pub(crate) drift: u32,
     pub(crate) resources: u32,
+    /// The share of the lines of its configuration that a declared resource has, in percent. `None`: unknown.
+    pub(crate) managed_percent: Option<usize>,
+    /// The share of the lines that a type reads.
+    pub(crate) covered_percent: Option<usize>,
     /// `None` also while the device is paused.
     pub(crate) next_due: Option<Timestamp>,
     pub(crate) paused_since: Option<Timestamp>,
@@ -92,7 +97,7 @@ pub(crate) struct DeviceFindings {
 }
 
 const COLUMNS: &str = "device.name, platform, site, labels, is_current, first_seen, last_run,
-    last_status, last_ended, last_changed, unreachable_since, device.failures, drift, resources,
+    last_status, last_ended, last_changed, unreachable_since, device.failures, drift, resources, line_classes,
     CASE WHEN paused_since IS NULL THEN next_due END AS next_due, paused_since, pause_reason,
     (SELECT kind FROM requester WHERE requester.id = paused_by) AS paused_kind,
     (SELECT name FROM requester WHERE requester.id = paused_by) AS paused_name,
@@ -224,6 +229,8 @@ fn parse<T: serde::de::DeserializeOwned + Default>(text: &str) -> T {
 }
 
 fn device(row: &Row<'_>) -> rusqlite::Result<FleetDevice> {
+    let lines = LineClasses::parse(&row.get::<_, String>("line_classes")?).counts();
+    let percent = |count| (lines.total() > 0).then(|| lines.percent(count));
     Ok(FleetDevice {
         name: row.get("name")?,
         platform: row.get("platform")?,
@@ -241,6 +248,8 @@ fn device(row: &Row<'_>) -> rusqlite::Result<FleetDevice> {
         failures: row.get("failures")?,
         drift: row.get("drift")?,
         resources: row.get("resources")?,
+        managed_percent: percent(lines.managed()),
+        covered_percent: percent(lines.covered()),
         next_due: optional_time(row, "next_due")?,
         paused_since: optional_time(row, "paused_since")?,
         pause_reason: row.get("pause_reason")?,

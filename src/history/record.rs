@@ -174,6 +174,7 @@ impl HistoryWriter<'_> {
         }
         if let Some(text) = &completed.configuration {
             self.add_configuration(device.id, run, completed.ended, text)?;
+            self.set_line_classes(device.id, completed.line_classes.as_ref())?;
         }
         self.finish_device_row(&device, run, completed)?;
         let drift = "SELECT drift FROM device WHERE id = ?1";

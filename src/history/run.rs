@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::coverage::line_classes::LineClasses;
 use crate::report::{RunCounts, RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 use crate::transaction::ResourceResult;
@@ -113,6 +114,8 @@ pub(crate) struct CompletedRun {
     pub(crate) ended: Timestamp,
     /// The running configuration. `None`: it was not read.
     pub(crate) configuration: Option<String>,
+    /// The classes of its lines.
+    pub(crate) line_classes: Option<LineClasses>,
     /// Where the desired state comes from; `None` for an undo, and if there was no catalog.
     pub(crate) origin: Option<CatalogOrigin>,
 }
@@ -134,6 +137,7 @@ impl CompletedRun {
             record: RunRecord::lost(kind, error),
             ended,
             configuration: None,
+            line_classes: None,
             origin: None,
         }
     }

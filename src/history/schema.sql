@@ -24,6 +24,8 @@ CREATE TABLE device (
     fact_digest BLOB,
     not_understood TEXT NOT NULL DEFAULT '[]',
     findings TEXT NOT NULL DEFAULT '[]',
+    -- The classes of the lines of the newest configuration, in a short form. Empty: unknown.
+    line_classes TEXT NOT NULL DEFAULT '',
     -- The desired state that the device is managed with: where its last applied or scheduled catalog came from.
     catalog_origin TEXT
 );

@@ -130,6 +130,7 @@ fn completed(kind: RunKind, minute: i64, resources: &[(&str, &str)]) -> Complete
         },
         ended: time(minute),
         configuration: None,
+        line_classes: None,
         origin: Some(CatalogOrigin {
             path: "/state".to_owned(),
             is_authoritative: true,

@@ -8,7 +8,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use switchtender_devices::provider::driver_provider::Verdict;
 
-use super::{Context, FindingRecord, ResourceUndo, RunCounts, RunStatus, UndoPlan, UnknownText};
+use super::{
+    Context, CoverageRecord, FindingRecord, ResourceUndo, RunCounts, RunStatus, UndoPlan,
+    UnknownText,
+};
 use crate::catalog::{CachedStatus, ConfigVersion, Level, ResourceRef};
 use crate::inventory::SavePolicy;
 use crate::run_kind::RunKind;
@@ -88,6 +91,9 @@ pub struct RunRecord {
     pub(crate) failure: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) ended: Option<Timestamp>,
+    /// What share of the configuration is managed. `None`: it was not requested.
+    #[serde(skip)]
+    pub(crate) coverage: Option<CoverageRecord>,
     /// The graph of the catalog as an SVG image, or why there is none. `None`: it was not requested.
     #[serde(skip)]
     pub(crate) graph: Option<Result<String, String>>,
@@ -134,6 +140,7 @@ impl RunRecord {
             is_unreachable: false,
             failure: None,
             ended: None,
+            coverage: None,
             graph: None,
             context,
         }
@@ -303,6 +310,7 @@ impl RunRecord {
             undone: Vec::new(),
             findings: Vec::new(),
             times: BTreeMap::new(),
+            coverage: None,
             graph: None,
             ..self.without_resources()
         }

@@ -1,6 +1,7 @@
 //! The devices of the process: from the settings, the inventory and `device.conf` to device runs.
 
 mod graph;
+mod line_coverage;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,7 @@ use crate::desired_state::StateDirectory;
 use crate::device_conf::{self, CredentialsReaders, DeviceSection};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error_chain::chain;
-use crate::fleet::backup::{self, BackupSecrets};
+use crate::fleet::backup;
 use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
 use crate::fleet::connector::Connector;
 use crate::fleet::device_run::{DeviceRun, Observer};
@@ -44,6 +45,7 @@ use crate::inventory::{Device, Inventory, InventoryOptions, Secrets};
 use crate::run_kind::RunKind;
 use crate::store::Store;
 use crate::validate::Policy;
+pub(crate) use line_coverage::ReadConfiguration;
 use states::States;
 
 /// Catalogs that are requested from a Puppet Server at once.
@@ -372,7 +374,7 @@ impl ServeFleet {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    pub(crate) async fn configuration(&self, device: &str) -> Option<String> {
+    pub(crate) async fn configuration(&self, device: &str) -> Option<ReadConfiguration> {
         let device = self.devices.get(device)?;
         let mut connector = match &device.source {
             ServedCatalog::Path(_) => {
@@ -386,8 +388,8 @@ impl ServeFleet {
             }
         };
         connector.set_deadline(&Deadline::default());
-        match backup::backup(connector, BackupSecrets::Masked).await {
-            Ok(backup) => backup.backup.configuration,
+        match backup::surveyed_configuration(connector).await {
+            Ok(found) => found.map(|(text, surveyed)| self.classified(device, text, surveyed)),
             Err(error) => {
                 let error = chain(&error);
                 tracing::warn!("cannot read the running configuration: {error}");

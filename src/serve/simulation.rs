@@ -193,6 +193,7 @@ fn completed(kind: RunKind, status: RunStatus, ended: Timestamp) -> CompletedRun
         record,
         ended,
         configuration: None,
+        line_classes: None,
         origin: Some(CatalogOrigin {
             path: "/state".to_owned(),
             is_authoritative: true,

@@ -129,8 +129,10 @@ impl Service {
                     origin.is_authoritative = true;
                 }
                 if self.reads_configuration(&fleet, &start, &completed).await {
-                    let text = fleet.configuration(&start.device).await;
-                    completed.configuration = text.map(|text| ended.mask.apply(&text));
+                    if let Some(read) = fleet.configuration(&start.device).await {
+                        completed.configuration = Some(ended.mask.apply(&read.text));
+                        completed.line_classes = Some(read.classes);
+                    }
                 }
                 if let Some(certname) = fleet.puppetdb_name(&start.device) {
                     commands = puppetdb::commands(&certname, &ended.record, &puppet_time(now));

@@ -175,6 +175,7 @@ rules! {
     max_shutdown,
     max_changes,
     max_removals,
+    unmanaged_line,
     own_path,
     undeclared_purge,
     missing_dependency,

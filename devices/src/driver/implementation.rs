@@ -15,6 +15,7 @@ use super::effect::{Effect, EffectSlot};
 use super::explanation::Explanation;
 use super::problem::Problem;
 use super::secret_history::SecretHistory;
+use super::surveyed_object::SurveyedObject;
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::Diagnostic;
 use crate::model::canonical::ValueError;
@@ -74,6 +75,12 @@ pub trait InstanceReader {
 
     /// The lines of the configuration that the type reads.
     fn claims(&self, state: &State) -> Vec<Claim> {
+        let _ = state;
+        Vec::new()
+    }
+
+    /// The objects that the type reads, if the device has objects instead of a configuration.
+    fn surveyed_objects(&self, state: &State) -> Vec<SurveyedObject> {
         let _ = state;
         Vec::new()
     }

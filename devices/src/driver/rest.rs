@@ -9,6 +9,7 @@
 mod audit;
 mod canonical;
 pub(crate) mod choice;
+mod claims;
 pub(crate) mod codec;
 pub(crate) mod definition;
 pub(crate) mod document;

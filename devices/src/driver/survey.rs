@@ -1,6 +1,7 @@
 //! The lines of a configuration, each with the types that read it.
 //!
-//! A type claims the lines that its instances and attributes are read from, and the removal forms of such lines.
+//! A type claims the lines that its instances and attributes are read from, and the removal forms of such lines. Of a device
+//! without a configuration, each object and each field is a line.
 //! What a claim means for a user, who declares some types and not others, is decided elsewhere.
 
 use std::sync::Arc;
@@ -9,6 +10,9 @@ use foldhash::HashMap;
 
 use super::Driver;
 use super::claim::Claim;
+use super::read_rule::{ParseRule, ReadRule};
+use super::surveyed_object::SurveyedObject;
+use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::names::TypeName;
 use crate::not_understood::NotUnderstood;
@@ -44,10 +48,8 @@ impl Driver {
             let Some(implementation) = self.supported(model) else {
                 continue;
             };
-            claims.extend(implementation.claims(state).into_iter().map(|claim| Claim {
-                title: self.title_of(model, &claim.names),
-                ..claim
-            }));
+            let own = implementation.claims(state).into_iter();
+            claims.extend(own.map(|claim| self.titled(claim)));
         }
         claims.sort_by_key(|claim| claim.line);
         claims
@@ -75,23 +77,37 @@ impl Driver {
         Some(model.title_of(names).unwrap_or_else(joined))
     }
 
-    /// The reads for [`Driver::surveyed_lines`].
-    pub fn survey_reads(&self) -> Vec<ReadRequest> {
+    /// Whether the lines are objects and fields: the platform has no configuration with lines.
+    pub fn surveys_objects(&self) -> bool {
+        self.config_read().is_none()
+    }
+
+    fn config_read(&self) -> Option<&ReadRule> {
         let config = self.platform.reads.get(CONFIG);
-        config
-            .map(|rule| rule.request.clone())
-            .into_iter()
-            .collect()
+        config.filter(|rule| matches!(rule.parse, ParseRule::Indent(_)))
+    }
+
+    /// The reads for [`Driver::surveyed_lines`]: the configuration, or of a device without one all objects.
+    pub fn survey_reads(&self) -> Vec<ReadRequest> {
+        match self.config_read() {
+            Some(rule) => vec![rule.request.clone()],
+            None => {
+                let models = self.platform.type_drivers();
+                let models: Vec<&Arc<TypeModel>> =
+                    models.map(|definition| &definition.model).collect();
+                self.reads(&models)
+            }
+        }
     }
 
     /// The lines of the configuration with the types that read them. The state has the parsed answers. Lines without a
     /// letter or digit are left out.
     pub fn surveyed_lines(&self, reads: &Reads, state: &State) -> Vec<SurveyedLine> {
-        let (Some(text), Some(tree)) = (reads.get(CONFIG), state.tree(CONFIG)) else {
-            return Vec::new();
-        };
         let models = self.platform.type_drivers();
         let models: Vec<&Arc<TypeModel>> = models.map(|definition| &definition.model).collect();
+        let (Some(text), Some(tree)) = (reads.get(CONFIG), state.tree(CONFIG)) else {
+            return self.surveyed_objects(&models, state);
+        };
         let masked = self.masked_text(text);
         let lines: Vec<&str> = masked.lines().collect();
         let places = Places::new(tree);
@@ -108,12 +124,12 @@ impl Driver {
             let of_node = own.and_then(header).unwrap_or_default();
             let types = not_understood.types_of(&blocks, of_node);
             let claimed = own.and_then(|own| claims.get(&own)).into_iter().flatten();
-            let mut patterns = blocks.iter().copied().chain([of_node, text.trim()]);
+            let path: Vec<&str> = blocks.iter().copied().chain([of_node]).collect();
+            let is_generated = self.platform.coverage.is_generated(&path);
             SurveyedLine {
                 line,
                 text: (*text).to_owned(),
-                is_generated: own.is_none()
-                    || patterns.any(|text| self.platform.coverage.is_generated(text)),
+                is_generated: own.is_none() || is_generated,
                 claims: claimed
                     .filter(|claim| !types.contains(&claim.type_name))
                     .cloned()
@@ -128,6 +144,74 @@ impl Driver {
         let counted = counted.filter(|(_, text)| text.contains(char::is_alphanumeric));
         counted.map(survey).collect()
     }
+}
+
+impl Driver {
+    /// The objects of the device and their fields as lines. An object of several types is there once. Collections
+    /// that no type reads are unknown.
+    fn surveyed_objects(&self, models: &[&Arc<TypeModel>], state: &State) -> Vec<SurveyedLine> {
+        let not_understood = NotUnderstoodTexts::new(self.not_understood(models, state));
+        let mut objects: IndexMap<String, Vec<SurveyedObject>> = IndexMap::default();
+        for model in models {
+            let Some(implementation) = self.supported(model) else {
+                continue;
+            };
+            for object in implementation.surveyed_objects(state) {
+                let known = objects.entry(object.title.clone()).or_default();
+                known.push(object);
+            }
+        }
+        let mut lines = Vec::new();
+        let mut add = |(key, blocks): (&str, Vec<String>), text: String, claims: Vec<Claim>| {
+            let line = u32::try_from(lines.len() + 1).unwrap_or(u32::MAX);
+            let own = text.trim();
+            let types = not_understood.types_of(&[key], own);
+            let is_understood = |claim: &Claim| !types.contains(&claim.type_name);
+            let claims = claims.into_iter().filter(is_understood);
+            let claims = claims.map(|claim| Claim {
+                line,
+                ..self.titled(claim)
+            });
+            let path: Vec<&str> = blocks.iter().map(String::as_str).chain([own]).collect();
+            lines.push(SurveyedLine {
+                line,
+                keywords: keywords_of_field(own),
+                is_generated: self.platform.coverage.is_generated(&path),
+                claims: claims.collect(),
+                not_understood: types,
+                blocks,
+                text,
+            });
+        };
+        for (title, objects) in objects {
+            let title = self.masked_text(&title);
+            let Some(first) = objects.first() else {
+                continue;
+            };
+            let own = objects.iter().filter_map(|object| object.claim.clone());
+            add((&first.key, Vec::new()), title.clone(), own.collect());
+            for (index, field) in first.fields.iter().enumerate() {
+                let text = self.masked_text(&format!(" {}: {}", field.name, field.value));
+                let same = objects.iter().filter_map(|object| object.fields.get(index));
+                let claims = same.filter_map(|field| field.claim.clone());
+                add((&first.key, vec![title.clone()]), text, claims.collect());
+            }
+        }
+        lines
+    }
+
+    /// The claim with the title of its resource.
+    fn titled(&self, claim: Claim) -> Claim {
+        let model = self.platform.type_driver(&claim.type_name);
+        let title = model.and_then(|definition| self.title_of(&definition.model, &claim.names));
+        Claim { title, ..claim }
+    }
+}
+
+/// The collection of an object without its name, or the name of a field.
+fn keywords_of_field(text: &str) -> String {
+    let end = text.find([' ', ':']).unwrap_or(text.len());
+    text[..end].to_owned()
 }
 
 /// Where each line of a text stands in its tree.
@@ -147,10 +231,10 @@ impl Places {
     }
 
     fn add(&mut self, tree: &Tree, parent: Option<u32>) {
-        for repeated in &tree.repeated {
+        for repeated in tree.repeated() {
             self.parts.insert(repeated.line, repeated.of);
         }
-        for node in tree.nodes.iter().chain(&tree.inactive) {
+        for node in tree.nodes.iter().chain(tree.inactive()) {
             self.parents.entry(node.line).or_insert(parent);
             self.add(&node.children, Some(node.line));
             let body = node.body.iter().flat_map(|body| body.match_indices('\n'));

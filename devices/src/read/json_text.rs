@@ -49,10 +49,16 @@ pub(crate) fn entry_path(entry: &Json) -> Option<String> {
     })
 }
 
-/// `None` if it has no fields.
-fn object(title: &str, object: &Json) -> Option<Node> {
+/// The fields of an object, flattened, with their values.
+pub(crate) fn fields(object: &Json) -> Vec<(String, String)> {
     let mut fields = Vec::new();
     flatten("", object, &mut fields);
+    fields
+}
+
+/// `None` if it has no fields.
+fn object(title: &str, object: &Json) -> Option<Node> {
+    let fields = fields(object);
     let lines = fields
         .iter()
         .map(|(name, value)| Node::new(format!("{name}: {value}")));

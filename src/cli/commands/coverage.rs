@@ -18,6 +18,7 @@ use crate::cli::options::desired_state::directory;
 use crate::cli::options::device_access::DeviceAccess;
 use crate::cli::options::global::Global;
 use crate::cli::options::saved_config::{OpenConfigs, SavedConfig};
+use crate::cli::output::view::of_device;
 use crate::cli::runtime::block_on;
 use crate::coverage::classification::CoveredLine;
 use crate::coverage::constructs::{self, Construct};
@@ -95,6 +96,12 @@ pub(crate) fn run(args: &CoverageArgs, global: &Global) -> Result<Exit, CommandE
             Some(opened) => saved(args, opened, global, &mut exit).await?,
             None => live(args, global, &mut exit).await?,
         };
+        let (devices, empty): (Vec<_>, Vec<_>) = devices
+            .into_iter()
+            .partition(|(_, lines)| !lines.is_empty());
+        for (name, _) in &empty {
+            eprint_notice(&format!("{name}: its platform reads no configuration"));
+        }
         if devices.is_empty() {
             return Ok(Exit::FAILURE);
         }
@@ -181,7 +188,10 @@ async fn saved(
                     let context = (inventory, &opened.registry);
                     classify(surveyed, &device.name, catalogs.as_ref(), context)
                 }
-                None => Ok(surveyed.classified(None)),
+                None => {
+                    note_objects(&device.name, &surveyed);
+                    Ok(surveyed.classified(None))
+                }
             });
         match classified {
             Ok(lines) => devices.push((device.name.to_string(), lines)),
@@ -194,6 +204,18 @@ async fn saved(
     Ok(devices)
 }
 
+/// Says what the lines of a device without a configuration are.
+fn note_objects(name: &str, surveyed: &SurveyedDevice) {
+    if surveyed.driver.surveys_objects() {
+        eprint_notice(&format!(
+            "{name}: each object and field is a line; collections that no type reads are unknown"
+        ));
+    }
+    for error in &surveyed.not_read {
+        eprint_notice(&format!("warning: not read: {}", of_device(name, error)));
+    }
+}
+
 /// The lines of a device with their classes.
 fn classify(
     surveyed: SurveyedDevice,
@@ -201,6 +223,7 @@ fn classify(
     catalogs: Option<&InventoryCatalogs>,
     (inventory, registry): (&Inventory, &Registry),
 ) -> Result<Vec<CoveredLine>, CommandError> {
+    note_objects(name, &surveyed);
     let Some(catalogs) = catalogs else {
         return Ok(surveyed.classified(None));
     };

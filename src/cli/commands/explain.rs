@@ -120,6 +120,7 @@ mod tests {
     use super::*;
     use crate::cli::commands::report;
     use crate::cli::output::view::summary;
+    use crate::coverage::LineClass;
 
     #[test]
     fn code_is_found_in_a_finding() {
@@ -157,7 +158,8 @@ mod tests {
 
     #[test]
     fn columns_and_statuses_of_tables_are_explained() {
-        for word in summary::words().chain(report::COLUMNS) {
+        let classes = LineClass::ALL.iter().map(|class| class.word());
+        for word in summary::words().chain(report::COLUMNS).chain(classes) {
             assert!(topic::find(word).is_some(), "{word}");
         }
     }

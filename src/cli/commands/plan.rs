@@ -47,6 +47,10 @@ pub(crate) struct PlanArgs {
     #[arg(long)]
     show_undo: bool,
 
+    /// Show what share of the configuration is managed, and the lines that no type reads
+    #[arg(long)]
+    coverage: bool,
+
     /// Plan for `apply --protect`; overrides `protect` of the inventory
     #[arg(long, value_parser = protect_policies(), value_name = "POLICY")]
     protect: Option<ProtectPolicy>,
@@ -78,6 +82,7 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError
         let prepared = command.prepare().await?;
         let request = Arc::new(RunRequest {
             show_undo: args.show_undo,
+            coverage: args.coverage,
             plan: new_plan.as_ref().map(NewPlan::plan_use).unwrap_or_default(),
             protect: args.protect,
             ..command.request(RunKind::Plan)

@@ -86,6 +86,7 @@ impl<'a> RunCommand<'a> {
             allow_own_path: allows(AllowedChange::OwnPath),
             allow_incomplete_undo: allows(AllowedChange::IncompleteUndo),
             limits: arguments.limits.change_limits(),
+            strict: arguments.strict,
             draws: arguments.output == RunOutput::Html,
             ..RunRequest::default()
         }

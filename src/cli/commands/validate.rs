@@ -8,13 +8,14 @@ pub(crate) mod device_files;
 mod manifest_target;
 mod output;
 mod state_target;
+mod strict_lines;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, ValueEnum};
-use switchtender_devices::driver::Registry;
+use switchtender_devices::driver::{Driver, Registry};
 use switchtender_devices::names::{Certname, PlatformName};
 
 use crate::catalog::{self, Catalog, LoadError, Loading};
@@ -26,6 +27,7 @@ use crate::cli::options::limit_options::percent;
 use crate::cli::options::manifest::ManifestArgs;
 use crate::cli::options::selection::Selection;
 use crate::cli::options::unknown_name::unknown_platform;
+use crate::coverage::strict::Strict;
 use crate::desired_state::{Removal, StateDirectory, Unmanaged};
 use crate::diagnostic::{Diagnostic, PathMapping, Severity, map_paths};
 use crate::inventory::{Device, Inventory, InventoryOptions};
@@ -123,6 +125,10 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "DIR")]
     running: Option<PathBuf>,
 
+    /// Report lines of the running configuration that are not managed (`explain unmanaged-line`)
+    #[arg(long, value_enum, value_name = "LINES", requires = "running")]
+    strict: Option<Strict>,
+
     /// Report catalogs that shut down more than this share of their interfaces
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     max_shutdown: Option<u8>,
@@ -169,6 +175,7 @@ struct Inputs<'a> {
     policy: &'a Policy,
     facts: Option<&'a Path>,
     running: Option<&'a Path>,
+    strict: Option<Strict>,
     state_dir: Option<&'a Path>,
 }
 
@@ -267,6 +274,7 @@ pub(crate) fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandE
         policy: &policy,
         facts: args.facts.as_deref(),
         running: args.running.as_deref(),
+        strict: args.strict,
         state_dir: args.state_dir.as_deref(),
     };
     let mut checked = check_all(&targets, args.jobs, &inputs);
@@ -398,6 +406,14 @@ fn check_file(path: &Path, inputs: &Inputs<'_>) -> CheckedFile {
     check_loaded(loaded, checked, inputs)
 }
 
+/// The driver of a device.
+fn driver_of(target: &CatalogTarget) -> Option<&Driver> {
+    match target {
+        CatalogTarget::Device { driver, .. } => driver.as_ref(),
+        CatalogTarget::Host => None,
+    }
+}
+
 fn check_loaded(
     loaded: Result<Catalog, LoadError>,
     mut checked: CheckedFile,
@@ -458,5 +474,15 @@ fn check_loaded(
     loading.extend(crate::validate::check(&context));
     checked.add(loading);
     checked.summary = Some(cross_catalog::CatalogSummary::new(&context, device));
+    let name = device.map(|device| device.name.as_str());
+    if let (Some(directory), Some(strict), Some(name), Some(driver)) = (
+        inputs.running,
+        inputs.strict,
+        name.or(certname.as_deref()),
+        driver_of(&target),
+    ) {
+        let file = (directory, name);
+        strict_lines::check(catalog, file, (driver, strict), inputs, &mut checked);
+    }
     checked
 }

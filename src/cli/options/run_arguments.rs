@@ -13,6 +13,7 @@ use crate::cli::options::record_options::RecordArgs;
 use crate::cli::options::store_options::StoreOption;
 use crate::cli::options::view_arguments::ViewArgs;
 use crate::compat::Deviations;
+use crate::coverage::strict::Strict;
 use crate::transaction::{TagSelection, TransactionSettings};
 
 /// The resources of a run.
@@ -102,6 +103,10 @@ pub(crate) struct RunArgs {
     /// Permit changes that are refused otherwise
     #[arg(long, value_enum, value_name = "CHANGE,…", value_delimiter = ',')]
     pub(crate) allow: Vec<AllowedChange>,
+
+    /// Refuse a device whose configuration has lines that are not managed (`explain unmanaged-line`)
+    #[arg(long, value_enum, value_name = "LINES")]
+    pub(crate) strict: Option<Strict>,
 
     #[command(flatten)]
     pub(crate) store: StoreOption,

@@ -11,6 +11,7 @@ use crate::desired_state::StateError;
 use crate::error_chain::chain;
 use crate::fleet::catalog_check::CycleReport;
 use crate::fleet::catalog_files::CatalogError;
+use crate::fleet::inspect::InspectError;
 use crate::fleet::mock_fleet::WITHOUT_MOCK;
 use crate::fleet::saved_files::SavedFileError;
 use crate::manifest::ManifestError;
@@ -54,6 +55,11 @@ pub(crate) enum DeviceRunError {
         "nothing was changed: the undo would not give back the configuration from before the run"
     )]
     IncompleteUndo { findings: Vec<Diagnostic> },
+    /// A strict run of a configuration with lines that are not managed.
+    #[error("nothing was changed: the configuration has lines that are not managed")]
+    Strict { findings: Vec<Diagnostic> },
+    #[error("cannot read the configuration")]
+    Unreadable(#[source] Box<InspectError>),
     /// Protection is required.
     #[error("nothing was changed: {}, and `protect` is \"required\"", .0.reason)]
     NoTimedRevert(RevertAbsence),
@@ -134,6 +140,7 @@ impl DeviceRunError {
         match self {
             DeviceRunError::Refused { findings, .. }
             | DeviceRunError::Plan { findings }
+            | DeviceRunError::Strict { findings }
             | DeviceRunError::IncompleteUndo { findings }
             | DeviceRunError::Credentials { findings } => findings,
             DeviceRunError::DesiredState(error) => error.findings(),

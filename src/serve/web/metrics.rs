@@ -7,6 +7,8 @@ use axum::response::IntoResponse;
 use super::metrics_text::{MetricKind, MetricsText};
 use super::state::WebState;
 use super::web_error::WebError;
+use crate::coverage::LineClass;
+use crate::coverage::counts::ClassCounts;
 use crate::history::devices::FleetCounts;
 use crate::history::puppetdb_commands::{CommandQueue, LostCommand};
 use crate::serve::service::ServiceReport;
@@ -36,9 +38,9 @@ pub(super) async fn metrics(State(state): State<WebState>) -> Result<impl IntoRe
     let report = state.service.report().await;
     let read = state.read(|reader| {
         let counts = (reader.fleet_counts()?, reader.total_counts()?);
-        Ok((counts, reader.puppetdb_queue()?))
+        Ok((counts, reader.config_lines()?, reader.puppetdb_queue()?))
     });
-    let ((fleet, totals), queue) = read.await?;
+    let ((fleet, totals), lines, queue) = read.await?;
     let mut text = MetricsText::default();
     text.metric(
         "switchtender_build_info",
@@ -51,6 +53,7 @@ pub(super) async fn metrics(State(state): State<WebState>) -> Result<impl IntoRe
         1,
     );
     add_fleet(&mut text, &fleet);
+    add_config_lines(&mut text, &lines);
     text.metric(
         "switchtender_runs_total",
         MetricKind::Counter,
@@ -97,6 +100,15 @@ fn add_fleet(text: &mut MetricsText, fleet: &FleetCounts) {
     ];
     for (name, help, count) in gauges {
         text.single(name, MetricKind::Gauge, help, count);
+    }
+}
+
+fn add_config_lines(text: &mut MetricsText, lines: &ClassCounts) {
+    const LINES: &str = "switchtender_config_lines";
+    let help = "Lines of the newest configurations by class";
+    text.metric(LINES, MetricKind::Gauge, help);
+    for class in LineClass::ALL {
+        text.sample(LINES, &[("class", class.word())], lines.count(*class));
     }
 }
 

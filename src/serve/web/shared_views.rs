@@ -4,8 +4,10 @@ use jiff::Timestamp;
 
 use super::pager::encode;
 use super::status_label::StatusLabel;
+use crate::coverage::LineClass;
 use crate::history::runs::RunEntry;
 use crate::history::{Requester, RequesterKind};
+use crate::report::coverage_page;
 use crate::report::difference::DiffLineKind;
 
 /// A name with its value.
@@ -111,6 +113,18 @@ pub(super) fn seconds(time: Timestamp) -> String {
 pub(super) struct DiffLine {
     pub(super) kind: DiffLineKind,
     pub(super) text: String,
+    /// The class of a line of a complete configuration.
+    pub(super) class: Option<LineClass>,
+}
+
+impl DiffLine {
+    /// The classes of the style sheet.
+    pub(super) fn style(&self) -> String {
+        match self.class {
+            Some(class) => format!("{} line {}", self.kind.class(), coverage_page::style(class)),
+            None => self.kind.class().to_owned(),
+        }
+    }
 }
 
 /// The lines of a unified difference.
@@ -119,6 +133,7 @@ pub(super) fn diff_lines(difference: &str) -> Vec<DiffLine> {
     lines
         .map(|line| DiffLine {
             kind: DiffLineKind::of(line),
+            class: None,
             text: switchtender_devices::printable::escape(line).into_owned(),
         })
         .collect()

@@ -20,6 +20,7 @@ use crate::driver::implementation::{
 };
 use crate::driver::problem::{Problem, ProblemKind, narrowed_refusal, unsupported_refusal};
 use crate::driver::secret_history::SecretHistory;
+use crate::driver::surveyed_object::SurveyedObject;
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::not_understood::NotUnderstood;
@@ -136,6 +137,10 @@ impl InstanceReader for RestType {
 
     fn not_understood(&self, state: &State, _: &IsReadByOther<'_>) -> Vec<NotUnderstood> {
         not_understood::not_understood(&self.definition, &self.model, state)
+    }
+
+    fn surveyed_objects(&self, state: &State) -> Vec<SurveyedObject> {
+        self.definition.surveyed(&self.model, state)
     }
 
     fn shows(&self, attribute: &str) -> bool {

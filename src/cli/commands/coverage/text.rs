@@ -96,11 +96,9 @@ fn is_uncovered(line: &CoveredLine) -> bool {
 
 /// A line with the headers of its blocks.
 fn row(line: &CoveredLine) -> Vec<String> {
-    let mut path = line.blocks.clone();
-    path.push(line.text.trim().to_owned());
     vec![
         line.line.to_string(),
-        path.join(" / "),
+        line.path(),
         line.class.to_string(),
         line.owner(),
     ]

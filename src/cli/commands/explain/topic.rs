@@ -9,9 +9,10 @@ pub(super) struct Topic {
 }
 
 /// The groups of topics with their headings.
-pub(super) const GROUPS: [(&str, &[Topic]); 5] = [
+pub(super) const GROUPS: [(&str, &[Topic]); 6] = [
     ("Statuses of devices", STATUSES),
     ("Columns of tables", COLUMNS),
+    ("Classes of lines", CLASSES),
     ("Exit codes", EXIT_CODES),
     ("Messages about changes", CHANGES),
     ("Errors in files", FILES),
@@ -77,9 +78,52 @@ const COLUMNS: &[Topic] = &[
         explanation: "Reads do not count. A refused command counts, too.",
     },
     Topic {
+        name: "covered",
+        summary: "the share of the lines of a configuration that a type reads",
+        explanation: "Of the lines that a person wrote: all but those that the device generates. Lines that are not understood do not count as\ncovered. `switchtender coverage` lists all lines.",
+    },
+    Topic {
         name: "time",
         summary: "the duration of the device's run, or when it ended",
         explanation: "In the table of a run: seconds from the lock to the report, without the wait for a free place. In `switchtender report`:\nthe start of the last run.",
+    },
+];
+
+const CLASSES: &[Topic] = &[
+    Topic {
+        name: "managed",
+        summary: "a declared resource has the line; as a column, the share of such lines",
+        explanation: "The header of a block is managed if anything in the block is. Without --state and --catalog, `switchtender coverage` knows no\nmanaged line. The column counts only lines that a person wrote.",
+    },
+    Topic {
+        name: "available",
+        summary: "a type reads the line, and no file declares it",
+        explanation: "`switchtender resource` prints the resource. Declare it, or leave it: a run never changes the line.",
+    },
+    Topic {
+        name: "default",
+        summary: "the line says that a setting is at its default, such as `no ip address`",
+        explanation: "A type reads the line that it removes. If a file declares the attribute, the line is managed.",
+    },
+    Topic {
+        name: "generated",
+        summary: "the device makes the line by itself",
+        explanation: "Versions, certificates and separators. `[coverage]` of the platform lists them. They do not count as lines that a person wrote.",
+    },
+    Topic {
+        name: "excluded",
+        summary: "the files say with `unmanaged` that the line is not managed",
+        explanation: "Strict runs never refuse it.",
+    },
+    Topic {
+        name: "not-understood",
+        summary: "a type recognizes the line and cannot read it completely",
+        explanation: "A run changes it only with --overwrite-unknown. `switchtender resource` lists such texts.",
+    },
+    Topic {
+        name: "not-covered",
+        summary: "no type reads the line",
+        explanation: "A run never changes it, except with the removal of the block around it. `docs/definitions.md` says how to add a type.",
     },
 ];
 

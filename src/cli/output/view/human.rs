@@ -475,7 +475,9 @@ impl Human {
         let texts = texts.join("\n");
         // A difference from a plan is one of each device.
         let key = match failure {
-            DeviceFailure::Run(DeviceRunError::Plan { .. }) => texts,
+            DeviceFailure::Run(DeviceRunError::Plan { .. } | DeviceRunError::Strict { .. }) => {
+                texts
+            }
             _ => self.device_texts.common(device, &texts),
         };
         self.failures.insert(key)

@@ -245,6 +245,12 @@ fn add_record(object: &mut JsonValue, record: &RunRecord) {
     if record.is_undone {
         object["undone"] = true.into();
     }
+    if let Some(coverage) = &record.coverage {
+        object["coverage"] = json!({
+            "classes": coverage.counts,
+            "not_covered": coverage.uncovered,
+        });
+    }
     if !record.not_understood.is_empty() {
         object["not_understood"] = json!(record.not_understood);
     }

@@ -56,6 +56,9 @@ fn changes(record: &RunRecord, colored: bool) -> TerminalText {
     for found in &record.not_understood {
         text.line(format_args!("    {}: {}", found.type_name, found.text));
     }
+    if let Some(coverage) = &record.coverage {
+        add_uncovered(&mut text, &coverage.uncovered);
+    }
     for message in &record.without_difference {
         text.line(format_args!("  {message}"));
     }
@@ -63,6 +66,25 @@ fn changes(record: &RunRecord, colored: bool) -> TerminalText {
         add_undo(&mut text, undo);
     }
     text
+}
+
+/// The most lines without a type that a plan lists.
+const MAX_UNCOVERED: usize = 20;
+
+/// Adds the lines that no type reads.
+fn add_uncovered(text: &mut TerminalText, lines: &[String]) {
+    if !lines.is_empty() {
+        text.end_line().line("  not covered by a type:");
+    }
+    for line in lines.iter().take(MAX_UNCOVERED) {
+        text.line(format_args!("    {line}"));
+    }
+    let more = lines.len().saturating_sub(MAX_UNCOVERED);
+    if more > 0 {
+        text.line(format_args!(
+            "    and {more} more; `switchtender coverage` lists all"
+        ));
+    }
 }
 
 /// Adds the commands that undo the changes, where they are shown, and what cannot be undone.

@@ -68,11 +68,15 @@ const PLAN_COLUMNS: [&str; 8] = [
     "Time",
 ];
 
+/// Shares of the lines of the configuration.
+const COVERAGE_COLUMNS: [&str; 2] = ["Managed", "Covered"];
+
 /// All columns and statuses.
 #[cfg(test)]
 pub(crate) fn words() -> impl Iterator<Item = &'static str> {
     let statuses = STATUSES.into_iter().map(RunStatus::word);
-    COLUMNS.into_iter().chain(PLAN_COLUMNS).chain(statuses)
+    let columns = COLUMNS.into_iter().chain(PLAN_COLUMNS);
+    columns.chain(COVERAGE_COLUMNS).chain(statuses)
 }
 
 const STATUSES: [RunStatus; 5] = [
@@ -226,9 +230,21 @@ impl Summary<'_> {
     }
 
     fn table(&self, selected: &[&DeviceSummary]) -> TerminalText {
-        let header = if self.noop { &PLAN_COLUMNS } else { &COLUMNS };
-        let rows: Vec<Vec<String>> = selected.iter().map(|ended| self.row(ended)).collect();
-        table::render(header, &rows, self.colored)
+        let mut header = if self.noop { PLAN_COLUMNS } else { COLUMNS }.to_vec();
+        let mut rows: Vec<Vec<String>> = selected.iter().map(|ended| self.row(ended)).collect();
+        let coverage = |ended: &DeviceSummary| ended.record.as_ref()?.coverage.clone();
+        if selected.iter().any(|ended| coverage(ended).is_some()) {
+            let before_time = header.len() - 1;
+            header.splice(before_time..before_time, COVERAGE_COLUMNS);
+            for (row, ended) in rows.iter_mut().zip(selected) {
+                let cells = match coverage(ended) {
+                    Some(coverage) => [coverage.managed(), coverage.covered()],
+                    None => ["-", "-"].map(str::to_owned),
+                };
+                row.splice(before_time..before_time, cells);
+            }
+        }
+        table::render(&header, &rows, self.colored)
     }
 
     fn row(&self, ended: &DeviceSummary) -> Vec<String> {

@@ -7,6 +7,9 @@ use serde::Deserialize;
 
 use super::device_head::DeviceHead;
 use super::{RenderedPage, render};
+use crate::coverage::LineClass;
+use crate::coverage::line_classes::LineClasses;
+use crate::report::coverage_page;
 use crate::report::difference::DiffLineKind;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::shared_views::{DiffLine, diff_lines, seconds};
@@ -22,6 +25,7 @@ struct ConfigurationPage {
     layout: PageLayout,
     head: DeviceHead,
     versions: Vec<VersionOption>,
+    legend: Vec<(&'static str, String)>,
     lines: Vec<DiffLine>,
 }
 
@@ -63,7 +67,9 @@ pub(super) async fn page(
                 (None, Some(to)) => {
                     let found = reader.configuration_at(&device, to)?;
                     let text = found.map(|(_, text)| text).unwrap_or_default();
-                    complete(&text)
+                    let is_newest = versions.first().is_some_and(|newest| newest.time <= to);
+                    let classes = reader.line_classes(&device)?;
+                    complete(&text, &classes, is_newest)
                 }
                 (_, None) => Vec::new(),
             };
@@ -88,6 +94,7 @@ pub(super) async fn page(
                 is_to: to == Some(version.time),
             })
             .collect(),
+        legend: legend(&lines),
         lines,
     })
 }
@@ -104,13 +111,23 @@ fn time(text: &str) -> Result<Option<Timestamp>, WebError> {
     }
 }
 
-/// The lines of a complete configuration.
-fn complete(text: &str) -> Vec<DiffLine> {
-    let lines = text.lines();
+/// The lines of a complete configuration. Classes are those of the newest one.
+fn complete(text: &str, classes: &LineClasses, is_newest: bool) -> Vec<DiffLine> {
+    let is_known = is_newest && classes.len() == text.lines().count();
+    let lines = text.lines().enumerate();
     lines
-        .map(|line| DiffLine {
+        .map(|(index, line)| DiffLine {
             kind: DiffLineKind::Same,
             text: switchtender_devices::printable::escape(line).into_owned(),
+            class: classes.get(index).filter(|_| is_known),
         })
+        .collect()
+}
+
+/// The classes that lines have, with the class of the style sheet.
+fn legend(lines: &[DiffLine]) -> Vec<(&'static str, String)> {
+    let classes = LineClass::ALL.iter();
+    let used = classes.filter(|class| lines.iter().any(|line| line.class == Some(**class)));
+    used.map(|class| (class.word(), coverage_page::style(*class)))
         .collect()
 }

@@ -45,6 +45,8 @@ struct FleetRow {
     is_paused: bool,
     is_running: bool,
     drift: String,
+    /// The managed share of the configuration.
+    managed: String,
     last_run: Option<LastRunLink>,
     next_run: Option<String>,
     /// When connections began to fail.
@@ -205,6 +207,9 @@ fn row(device: &FleetDevice, running: &BTreeSet<String>) -> FleetRow {
             0 => String::new(),
             count => count.to_string(),
         },
+        managed: device
+            .managed_percent
+            .map_or_else(String::new, |percent| format!("{percent} %")),
         last_run: device
             .last_run
             .zip(time)

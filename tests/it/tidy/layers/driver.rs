@@ -21,6 +21,7 @@ pub(super) const DRIVER: Layers = Layers {
             "quoting",
             "secret_history",
             "session_use",
+            "surveyed_object",
             "template_error",
             "transport",
             "unsupported",
