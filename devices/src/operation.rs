@@ -22,6 +22,14 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// The line of a command line that it sends.
+    pub(crate) fn line(&self) -> Option<&ConfigLine> {
+        match &self.action {
+            Action::Line(line) => Some(line),
+            Action::Request(_) | Action::Edit(_) => None,
+        }
+    }
+
     /// Whether it writes a document that the device may change when it stores it.
     pub(crate) fn writes_document(&self) -> bool {
         match &self.action {
@@ -34,10 +42,7 @@ impl Operation {
 
     /// A warning for the user about an effect of the operation.
     pub fn warning(&self) -> Option<&str> {
-        match &self.action {
-            Action::Line(line) => line.warning.as_deref(),
-            Action::Request(_) | Action::Edit(_) => None,
-        }
+        self.line()?.warning.as_deref()
     }
 }
 

@@ -3,7 +3,6 @@
 use super::CliType;
 use super::found::FoundInstance;
 use super::rules::{CliAttributeRule, WriteOnly};
-use super::template::LineTemplate;
 use crate::change::{Desired, Instance};
 use crate::driver::codec::{Codec, decode_type7};
 use crate::driver::secret_history::SecretHistory;
@@ -37,8 +36,7 @@ impl CliType {
                 continue;
             };
             let rule = self.attributes.get(&model.name);
-            let line = rule.and_then(|rule| self.set_line(rule, value));
-            if model.name == "ensure" || rule.is_some_and(|rule| !rule.is_managed(line)) {
+            if model.name == "ensure" || !self.is_managed(&model.name, value) {
                 continue;
             }
             let now = |name: &str| {
@@ -65,7 +63,7 @@ impl CliType {
                     is_lost || last != Some(true)
                 }
                 (Some(current), _) => !self.same((&model.name, value), rule, desired, current),
-                (None, Some(rule)) => self.must_be_sent(rule, value, line),
+                (None, Some(rule)) => self.must_be_sent(rule, value),
                 (None, None) => {
                     !self.is_unset(&model.name, value)
                         && *value.unwrap_sensitive() != Value::Bool(false)
@@ -112,8 +110,10 @@ impl CliType {
 
     /// Whether the platform applies the attribute and has a command for the value.
     pub(super) fn is_managed(&self, name: &str, value: &Value) -> bool {
-        let rule = self.attributes.get(name);
-        rule.is_none_or(|rule| rule.is_managed(self.set_line(rule, value)))
+        self.attributes.get(name).is_none_or(|rule| {
+            let is_unsent = || matches!(self.set_line(rule, value), Some(None));
+            rule.is_applied() && !rule.is_part() && !is_unsent()
+        })
     }
 
     /// Whether an attribute is part of lines in the blocks of members, and there are none.
@@ -215,14 +215,9 @@ impl CliType {
 }
 
 impl CliType {
-    /// Whether a value with this line must be sent to a new instance. The default of a new instance
-    /// is sent only if it has a line.
-    pub(super) fn must_be_sent(
-        &self,
-        rule: &CliAttributeRule,
-        value: &Value,
-        line: Option<&Option<LineTemplate>>,
-    ) -> bool {
+    /// Whether a value must be sent to a new instance. The default of a new instance is sent only if it
+    /// has a line.
+    pub(super) fn must_be_sent(&self, rule: &CliAttributeRule, value: &Value) -> bool {
         if rule.is_always_printed && rule.absent.as_ref() == Some(value) {
             return false;
         }
@@ -230,18 +225,11 @@ impl CliType {
         if rule.order().is_some() {
             return true;
         }
-        if let Some(line) = line {
+        if let Some(line) = self.set_line(rule, value) {
             return line.is_some();
         }
         let by_itself = self.is_unset(&rule.name, value) || rule.absent.as_ref() == Some(value);
         !(by_itself || rule.is_in_instance() && *value == Value::Bool(false))
-    }
-}
-
-impl CliAttributeRule {
-    /// Like [`CliType::is_managed`], for a value with this line.
-    pub(super) fn is_managed(&self, line: Option<&Option<LineTemplate>>) -> bool {
-        self.is_applied() && !self.is_part() && !matches!(line, Some(None))
     }
 }
 

@@ -20,7 +20,7 @@ use crate::driver::problem::Problem;
 use crate::driver::secret_history::SecretHistory;
 use crate::model::canonical::ValueError;
 use crate::not_understood::NotUnderstood;
-use crate::operation::{Action, Operation};
+use crate::operation::Operation;
 use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::secret_text::SecretPositions;
@@ -218,10 +218,8 @@ impl ChangePlanner for CliType {
         if self.instance.kind.is_row() || self.instance.from == rules::CONFIG {
             return Vec::new();
         }
-        let outermost = operations.iter().filter_map(|operation| {
-            let Action::Line(line) = &operation.action else {
-                return None;
-            };
+        let lines = operations.iter().filter_map(Operation::line);
+        let outermost = lines.filter_map(|line| {
             let line = line.mode.first().or(line.text.as_ref())?.reveal();
             let positive = self.negation.positive(&line);
             Some(positive.map_or_else(|| line.clone(), Cow::into_owned))

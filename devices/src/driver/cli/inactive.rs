@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::CliType;
 use super::found::FoundInstance;
 use super::instances::{ContentLocation, IndexedInstance, Instances, nodes_at};
-use super::rules::InstanceKind;
 use crate::read::State;
 use crate::read::indent::inactive::is_under;
 use crate::read::indent::{Node, Tree};
@@ -134,16 +133,14 @@ impl CliType {
 
     /// Whether a mark stands for the instance, and not only for attributes of it.
     fn is_inactive_as_instance(&self, part: &InactivePart, all: &InactiveInstances) -> bool {
-        match &self.instance.kind {
-            InstanceKind::Singleton(_) => false,
-            InstanceKind::Named { lines, .. } => lines.prefix.as_ref().is_none_or(|prefix| {
-                let names = |name: &str| part.found.attributes.get(name);
-                let opening = prefix.write(&names, self).map(|text| text.reveal());
-                let mut marks = all.marks.iter();
-                marks.any(|mark| opening.as_ref().is_some_and(|text| is_under(text, mark)))
-            }),
-            InstanceKind::Line { .. } | InstanceKind::Block(_) | InstanceKind::Row { .. } => true,
-        }
+        let kind = &self.instance.kind;
+        let Some(prefix) = kind.prefix() else {
+            return !kind.is_singleton();
+        };
+        let names = |name: &str| part.found.attributes.get(name);
+        let opening = prefix.write(&names, self).map(|text| text.reveal());
+        let mut marks = all.marks.iter();
+        marks.any(|mark| opening.as_ref().is_some_and(|text| is_under(text, mark)))
     }
 
     fn add_inactive_attributes(&self, found: &mut FoundInstance, part: &InactivePart) {

@@ -4,7 +4,7 @@ use super::CliType;
 use crate::driver::context::Context;
 use crate::driver::implementation::RenderError;
 use crate::names::PlatformName;
-use crate::operation::{Action, Operation};
+use crate::operation::Operation;
 use crate::secret::Text;
 use crate::value::{Attributes, Name};
 
@@ -88,7 +88,7 @@ impl CliType {
         let mut errors = Vec::new();
         let mut mode: &[Text] = &[];
         for operation in operations {
-            let Action::Line(line) = &operation.action else {
+            let Some(line) = operation.line() else {
                 continue;
             };
             let attribute = operation.attributes.first().map(Name::as_str);

@@ -14,7 +14,7 @@ use super::CliType;
 use super::found::OTHER_WORDS;
 use super::instances::nodes_of;
 use super::row_rule::table_rows;
-use super::rules::{CONFIG, CliAttributeRule, CliInstanceRule, InstanceKind};
+use super::rules::{CONFIG, CliAttributeRule, CliInstanceRule};
 use super::template::{LineTemplate, Vocabulary};
 use super::walk::Walk;
 use crate::driver::implementation::IsReadByOther;
@@ -40,9 +40,7 @@ impl CliType {
         };
         let CliInstanceRule { from, kind, .. } = &self.instance;
         let is_line = kind.is_line();
-        if let InstanceKind::Row { key, .. } = kind {
-            survey.rows(&self.rows(state), key);
-        }
+        survey.rows(&self.rows(state), kind.key());
         Walk::new(self, &mut |node, context, found| {
             survey.line(node, context, found)
         })

@@ -2,7 +2,7 @@
 //! instance.
 
 use super::CliType;
-use super::rules::{CliAttributeRule, InstanceKind};
+use super::rules::CliAttributeRule;
 use super::template::{Bindings, bound};
 use crate::read::State;
 use crate::read::indent::{Node, Tree};
@@ -107,13 +107,12 @@ impl CliType {
 
     /// The names in a line or the header of a block.
     fn names_of_node(&self, headers: &[String], node: &Node) -> Option<Bindings> {
-        match &self.instance.kind {
-            InstanceKind::Block(paths) => {
-                let headers: Vec<&String> = headers.iter().chain([&node.text]).collect();
-                paths.iter().find_map(|path| path.read(&headers, self))
-            }
-            InstanceKind::Named { lines, .. } => Some(lines.split(&node.text, self)?.bindings),
-            _ => None,
+        let kind = &self.instance.kind;
+        if let Some(lines) = kind.named() {
+            return Some(lines.split(&node.text, self)?.bindings);
         }
+        let headers: Vec<&String> = headers.iter().chain([&node.text]).collect();
+        let mut paths = kind.blocks()?.iter();
+        paths.find_map(|path| path.read(&headers, self))
     }
 }

@@ -20,11 +20,12 @@ mod tree;
 
 use super::CliType;
 use super::attribute_lines::begins_with;
+use super::block_path::BlockPath;
 use super::line_effect::ValueEffect;
-use super::rules::{CONFIG, CliAttributeRule, InstanceKind, REMOVED};
+use super::rules::{CONFIG, CliAttributeRule, REMOVED};
 use super::template::{Bindings, LineTemplate, Vocabulary, bound, take_bound};
 use crate::driver::quoting::Quoting;
-use crate::operation::{Action, ConfigLine, Operation};
+use crate::operation::{ConfigLine, Operation};
 use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::secret::Text;
@@ -82,7 +83,7 @@ impl CliType {
     /// `is_in_blocks`: only lines in blocks of the top level that exist.
     fn apply_lines(&self, state: &mut State, operations: &[Operation], is_in_blocks: bool) {
         for operation in operations {
-            let Action::Line(line) = &operation.action else {
+            let Some(line) = operation.line() else {
                 continue;
             };
             if self.instance.kind.is_row() {
@@ -185,14 +186,14 @@ impl CliType {
         if self.apply_move(level, headers, &text) {
             return;
         }
-        if let InstanceKind::Named { block, lines } = &self.instance.kind {
+        if let Some(lines) = self.instance.kind.named() {
+            let paths = self.instance.kind.paths();
+            let is_block = |path: &BlockPath| path.read(headers, self).is_some();
+            let is_top_level = paths.is_empty() && headers.is_empty();
             let block = &mut NamedLevel {
                 level,
                 lines,
-                is_inner: match block.as_slice() {
-                    [] => !headers.is_empty(),
-                    paths => paths.iter().all(|path| path.read(headers, self).is_none()),
-                },
+                is_inner: !is_top_level && !paths.iter().any(is_block),
                 known: None,
             };
             self.apply_named(block, operation, line, &text, defaults);

@@ -4,7 +4,7 @@ use super::CliType;
 use super::find::CellValue;
 use super::found::FoundInstance;
 use super::instances::Instances;
-use super::rules::{Cell, CliAttributeRule, DefaultCell, InstanceKind};
+use super::rules::{Cell, CliAttributeRule, DefaultCell};
 use super::template::Vocabulary;
 use crate::read::State;
 use crate::read::predicted::{PredictedCell, PredictedRow};
@@ -14,10 +14,7 @@ use crate::value::{Attributes, Name, Value};
 impl CliType {
     /// The namevars and their cells, in the order of the cells' names.
     fn key_cells(&self) -> Vec<(&str, Cell)> {
-        let InstanceKind::Row { key, .. } = &self.instance.kind else {
-            return Vec::new();
-        };
-        let cells = key.iter();
+        let cells = self.instance.kind.key().iter();
         let mut cells: Vec<(&str, Cell)> = cells
             .map(|(name, cell)| (name.as_str(), Cell::named(cell.clone())))
             .collect();

@@ -19,13 +19,7 @@ impl CliType {
     pub(super) fn problems(&self, desired: &Desired) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut error = |attribute: &str, kind: ProblemKind, message: String| {
-            problems.push(Problem {
-                attribute: attribute.to_owned(),
-                kind,
-                severity: severity_of(kind),
-                message,
-                help: None,
-            });
+            problems.push(problem(attribute, kind, message));
         };
         if let Some(reserved) = &self.instance.reserved
             && let Some(value) = desired.attributes.get(&reserved.attribute)
@@ -128,12 +122,10 @@ impl CliType {
                     Severity::Note | Severity::Warning => "is ignored",
                     Severity::Error => "is not supported",
                 };
+                let message = format!("{how} on {}: {}", self.platform, left_out.reason);
                 problems.push(Problem {
-                    attribute: (*name).to_string(),
-                    kind: ProblemKind::Unsupported,
                     severity: left_out.severity,
-                    message: format!("{how} on {}: {}", self.platform, left_out.reason),
-                    help: None,
+                    ..problem(name, ProblemKind::Unsupported, message)
                 });
             }
         }
@@ -183,12 +175,10 @@ impl CliType {
         });
         supplied.filter_map(move |(name, rule)| {
             let cause = self.effect_excluded_by(rule, &values)?;
+            let message = format!("has no effect with {cause}");
             Some(Problem {
-                attribute: (*name).to_string(),
-                kind: ProblemKind::Unsupported,
                 severity: Severity::Warning,
-                message: format!("has no effect with {cause}"),
-                help: None,
+                ..problem(name, ProblemKind::Unsupported, message)
             })
         })
     }
@@ -250,13 +240,7 @@ impl CliType {
             let holds = misleading.when.iter().all(|(name, values)| {
                 named(name).is_some_and(|named| values.iter().any(|value| *value == named))
             });
-            holds.then(|| Problem {
-                attribute: (*name).to_string(),
-                kind: ProblemKind::Misleading,
-                severity: Severity::Warning,
-                message: misleading.effect.clone(),
-                help: None,
-            })
+            holds.then(|| problem(name, ProblemKind::Misleading, misleading.effect.clone()))
         })
     }
 
@@ -416,18 +400,21 @@ fn refused(text: RefusedText) -> Problem {
 }
 
 fn unwritable(kind: ProblemKind, error: RenderError) -> Problem {
-    Problem {
-        attribute: error.attribute,
-        kind,
-        severity: severity_of(kind),
-        message: error.message,
-        help: None,
-    }
+    problem(&error.attribute, kind, error.message)
 }
 
-fn severity_of(kind: ProblemKind) -> Severity {
-    match kind {
-        ProblemKind::Reserved | ProblemKind::Unchangeable => Severity::Warning,
-        _ => Severity::Error,
+fn problem(attribute: &str, kind: ProblemKind, message: String) -> Problem {
+    let severity = match kind {
+        ProblemKind::Reserved | ProblemKind::Unchangeable | ProblemKind::Misleading => {
+            Severity::Warning
+        }
+        ProblemKind::Unsupported | ProblemKind::Unwritable => Severity::Error,
+    };
+    Problem {
+        attribute: attribute.to_owned(),
+        kind,
+        severity,
+        message,
+        help: None,
     }
 }

@@ -212,7 +212,7 @@ impl<'a> Rendering<'a> {
         if rule.is_group() {
             return self.group(rule);
         }
-        self.set(rule, value, self.cli.set_line(rule, value))
+        self.set(rule, value)
     }
 
     /// The mode in which lines are sent.

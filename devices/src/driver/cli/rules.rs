@@ -153,6 +153,14 @@ impl InstanceKind {
         }
     }
 
+    /// The namevars of rows, and the cells that have them.
+    pub(crate) fn key(&self) -> &[(String, String)] {
+        match self {
+            InstanceKind::Row { key, .. } => key,
+            _ => &[],
+        }
+    }
+
     /// The mode whose entry creates a row.
     pub(crate) fn enter(&self) -> Option<&LineTemplate> {
         match self {

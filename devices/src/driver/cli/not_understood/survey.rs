@@ -51,15 +51,15 @@ impl<'a> Survey<'a> {
     fn beginning(&mut self, node: &'a Node, candidate: Candidate<'a>, context: &LineContext<'a>) {
         let cli = self.cli;
         let rule = candidate.slot.rule;
-        let is_of_type = match candidate.slot.form {
-            // A block whose header has further words is another block.
-            LineForm::InnerHeader(_) => !cli.foreign.is_match(&node.text),
+        let may_be_of_other = match candidate.slot.form {
+            LineForm::InnerHeader(_) if cli.foreign.is_match(&node.text) => return,
             // Other lines may begin with the words of a default.
             LineForm::Default(_) if !candidate.is_identified => return,
-            _ => candidate.is_identified || rule.is_some() && !candidate.is_value_head(),
+            // A block whose header has further words is another block.
+            LineForm::InnerHeader(_) => true,
+            _ => !candidate.is_identified && (rule.is_none() || candidate.is_value_head()),
         };
-        let is_inner = matches!(candidate.slot.form, LineForm::InnerHeader(_));
-        if is_inner && !is_of_type || (is_inner || !is_of_type) && self.is_of_other(node, context) {
+        if may_be_of_other && self.is_of_other(node, context) {
             return;
         }
         let instance = cli.names_in(&candidate.bindings, &context.instance);

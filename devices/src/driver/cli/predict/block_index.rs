@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::tree::position;
 use crate::driver::cli::CliType;
 use crate::driver::cli::instances::Instances;
-use crate::operation::{Action, Operation};
+use crate::operation::Operation;
 use crate::read::State;
 use crate::read::indent::Tree;
 use crate::secret::Text;
@@ -80,10 +80,7 @@ impl CliType {
     /// The lines of the top level that operations enter or add.
     fn entered_headers(&self, operations: &[Operation]) -> Vec<String> {
         let mut headers: Vec<String> = Vec::new();
-        for operation in operations {
-            let Action::Line(line) = &operation.action else {
-                continue;
-            };
+        for line in operations.iter().filter_map(Operation::line) {
             let first = if line.mode.is_empty() {
                 line.text.as_ref().map(Text::reveal)
             } else {

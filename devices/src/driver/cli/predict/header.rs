@@ -3,7 +3,7 @@
 use crate::driver::cli::CliType;
 use crate::driver::cli::instances::nodes_of;
 use crate::driver::cli::template::bound;
-use crate::operation::{Action, Operation};
+use crate::operation::Operation;
 use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::secret::Text;
@@ -18,10 +18,8 @@ impl CliType {
         operations: &[Operation],
     ) -> bool {
         let nodes = nodes_of(state.tree(from));
-        operations.iter().all(|operation| {
-            let Action::Line(line) = &operation.action else {
-                return true;
-            };
+        let mut lines = operations.iter().filter_map(Operation::line);
+        lines.all(|line| {
             let headers = self.headers_as_read(&line.mode);
             let outer = headers.first().filter(|_| line.text.is_some());
             outer.is_some_and(|outer| {

@@ -2,7 +2,7 @@
 
 use super::tree::insert;
 use crate::driver::cli::CliType;
-use crate::operation::{Action, Operation};
+use crate::operation::Operation;
 use crate::read::State;
 use crate::read::indent::inactive::{InactiveLines, is_inactive, is_under};
 use crate::secret::Text;
@@ -16,7 +16,7 @@ impl CliType {
         rule: &InactiveLines,
     ) {
         for operation in operations {
-            let Action::Line(line) = &operation.action else {
+            let Some(line) = operation.line() else {
                 continue;
             };
             let text = line.text.as_ref().filter(|_| line.mode.is_empty());

@@ -7,7 +7,7 @@ use super::named::NamedLevel;
 use super::tree::Target;
 use crate::driver::cli::CliType;
 use crate::driver::cli::found::FoundInstance;
-use crate::operation::{Action, ConfigLine, Operation};
+use crate::operation::{ConfigLine, Operation};
 use crate::read::State;
 use crate::read::indent::Node;
 use crate::value::Attributes;
@@ -96,9 +96,7 @@ impl CliType {
         let mut changes = Vec::new();
         let mut all_names: Option<Attributes> = None;
         for operation in operations {
-            let Action::Line(line) = &operation.action else {
-                return None;
-            };
+            let line = operation.line()?;
             let text = line
                 .text
                 .as_ref()

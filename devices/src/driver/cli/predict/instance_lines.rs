@@ -10,7 +10,7 @@ use crate::driver::cli::attribute_lines::begins_with;
 use crate::driver::cli::found::FoundInstance;
 use crate::driver::cli::instances::Instances;
 use crate::driver::cli::template::{Bindings, LineTemplate};
-use crate::operation::{Action, Operation};
+use crate::operation::Operation;
 use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::value::Attributes;
@@ -72,9 +72,7 @@ impl CliType {
 
     /// `None` if the line is no instance with all names.
     fn line_change(&self, operation: &Operation, spellings: &[LineTemplate]) -> Option<LineChange> {
-        let Action::Line(line) = &operation.action else {
-            return None;
-        };
+        let line = operation.line()?;
         if !line.mode.is_empty() || !line.body.is_empty() {
             return None;
         }

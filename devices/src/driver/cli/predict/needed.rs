@@ -3,7 +3,7 @@
 use super::tree::insert;
 use crate::driver::cli::CliType;
 use crate::driver::cli::rules::CONFIG;
-use crate::operation::{Action, Operation};
+use crate::operation::Operation;
 use crate::read::State;
 use crate::read::indent::Node;
 
@@ -15,9 +15,7 @@ impl CliType {
         operations: &'o [Operation],
     ) -> &'o [Operation] {
         let needed = |operation: &Operation| {
-            let Action::Line(line) = &operation.action else {
-                return None;
-            };
+            let line = operation.line()?;
             let text = line.text.as_ref().filter(|_| line.mode.is_empty())?;
             let text = text.reveal();
             self.instance.needs.contains(&text).then_some(text)

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use crate::driver::negation::Negation;
 use crate::model::address::canonical_address;
-use crate::operation::{Action, Operation};
+use crate::operation::Operation;
 use crate::secret::Text;
 
 /// A line in its mode, with addresses in one spelling.
@@ -41,9 +41,7 @@ pub(super) fn without_removals_of_added(operations: &mut Vec<Operation>, negatio
 
 /// Whether an operation removes, its line without the negation, and what that means.
 fn line(operation: &Operation, negation: &Negation) -> Option<(bool, String, Meaning)> {
-    let Action::Line(line) = &operation.action else {
-        return None;
-    };
+    let line = operation.line()?;
     let text = line.text.as_ref()?.reveal();
     let (removes, text) = match negation.positive(&text) {
         Some(positive) => (true, positive.into_owned()),

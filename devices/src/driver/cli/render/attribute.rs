@@ -19,20 +19,18 @@ impl Rendering<'_> {
         let Some(value) = self.merged.get(&rule.name) else {
             return Ok(());
         };
-        let line = self.cli.set_line(rule, value);
-        let is_due = self.found.is_some() || self.cli.must_be_sent(rule, value, line);
-        if rule.is_managed(line) && is_due {
-            self.set(rule, value, line)?;
+        let is_due = self.found.is_some() || self.cli.must_be_sent(rule, value);
+        if self.cli.is_managed(&rule.name, value) && is_due {
+            self.set(rule, value)?;
         }
         Ok(())
     }
 
-    /// Adds the lines for a value; `line` is the line of its rule for this value.
+    /// Adds the lines for a value.
     pub(super) fn set(
         &mut self,
         rule: &CliAttributeRule,
         value: &Value,
-        line: Option<&Option<LineTemplate>>,
     ) -> Result<(), RenderError> {
         match &rule.location {
             CliLocation::Body(body) => self.body(rule, body, value),
@@ -46,7 +44,7 @@ impl Rendering<'_> {
                 Some(set) => self.set_elements(rule, set, value),
                 None => self.many(rule, value),
             },
-            _ => self.scalar(rule, value, line),
+            _ => self.scalar(rule, value),
         }
     }
 
@@ -64,10 +62,9 @@ impl Rendering<'_> {
         &mut self,
         rule: &CliAttributeRule,
         value: &Value,
-        line: Option<&Option<LineTemplate>>,
     ) -> Result<(), RenderError> {
         let cli = self.cli;
-        if let Some(line) = line {
+        if let Some(line) = cli.set_line(rule, value) {
             if let Some(template) = line {
                 let text = self
                     .written(template)

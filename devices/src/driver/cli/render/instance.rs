@@ -103,8 +103,7 @@ impl Rendering<'_> {
         rule: &CliAttributeRule,
         value: &str,
     ) -> Result<(), RenderError> {
-        let value = value.into();
-        self.scalar(rule, &value, self.cli.set_line(rule, &value))
+        self.scalar(rule, &value.into())
     }
 
     /// The line of the instance.
