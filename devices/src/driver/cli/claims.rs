@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::CliType;
 use super::found::OTHER_WORDS;
 use super::instances::nodes_of;
-use super::rules::{CONFIG, CliAttributeRule, CliLocation};
+use super::rules::{CONFIG, CliAttributeRule};
 use super::slot::{LineForm, Slot};
 use super::template::{Bindings, UNREAD};
 use super::walk::{LineContext, LineUse, Walk};
@@ -78,11 +78,11 @@ impl CliType {
     ) -> Option<Claim> {
         let (kind, bindings) = match found {
             LineUse::Begins(_) => return None,
-            LineUse::Header => match self.inner_block_attribute(node, context) {
-                Some(rule) => (ClaimKind::Value, vec![(rule.name.clone(), true.into())]),
-                None if self.is_own_header(context) => (ClaimKind::Own, Bindings::new()),
-                None => (ClaimKind::Header, Bindings::new()),
-            },
+            LineUse::InnerBlock(Some(rule)) => {
+                (ClaimKind::Value, vec![(rule.name.clone(), true.into())])
+            }
+            LineUse::Instance => (ClaimKind::Own, Bindings::new()),
+            LineUse::Block | LineUse::InnerBlock(None) => (ClaimKind::Header, Bindings::new()),
             LineUse::Read(slot) => match slot.rule {
                 None => (ClaimKind::Own, slot.read(self, node)?.bindings),
                 Some(rule) => (ClaimKind::Value, self.values_of_line(rule, slot, node)?),
@@ -136,7 +136,7 @@ impl CliType {
         found: &LineUse<'_>,
     ) -> Option<Claim> {
         let (rule, bindings) = match found {
-            LineUse::Header => return None,
+            LineUse::Block | LineUse::Instance | LineUse::InnerBlock(_) => return None,
             LineUse::Read(slot) => (slot.rule, slot.read(self, node)?.bindings),
             LineUse::Begins(candidate) => {
                 let template = candidate.slot.template()?;
@@ -181,35 +181,6 @@ impl CliType {
             attributes,
             kind,
         }
-    }
-
-    /// Whether the names of a context are those of the instance whose block begins.
-    fn is_own_header(&self, context: &LineContext<'_>) -> bool {
-        let has_all = match &context.instance {
-            InstanceNames::Singleton => false,
-            InstanceNames::Named(names) => {
-                self.model.namevars().all(|name| names.contains_key(name))
-            }
-        };
-        (self.instance.kind.is_row() || self.instance.kind.blocks().is_some()) && has_all
-    }
-
-    /// The attribute that is true because an inner block exists.
-    fn inner_block_attribute(
-        &self,
-        node: &Node,
-        context: &LineContext<'_>,
-    ) -> Option<&CliAttributeRule> {
-        let is_own = |rule: &&CliAttributeRule| {
-            let last = rule.sub(0).last();
-            matches!(rule.location, CliLocation::InnerBlock)
-                && last.is_some_and(|header| header.eq_ignore_ascii_case(&node.text))
-        };
-        let mut rules = self
-            .attributes
-            .values()
-            .filter(|_| !context.blocks.is_empty());
-        rules.find(is_own)
     }
 
     /// The names of the instance that a line in the block of a member refers to.

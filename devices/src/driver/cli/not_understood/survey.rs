@@ -28,17 +28,9 @@ pub(super) struct Survey<'a> {
 
 impl<'a> Survey<'a> {
     /// Adds a line that is not understood, or not completely.
-    pub(super) fn line(
-        &mut self,
-        node: &'a Node,
-        context: &LineContext<'a>,
-        found: LineUse<'a, '_>,
-    ) {
+    pub(super) fn line(&mut self, node: &'a Node, context: &LineContext<'a>, found: LineUse<'a>) {
         match found {
-            LineUse::Block(_)
-            | LineUse::Instance(_)
-            | LineUse::InnerBlock(_)
-            | LineUse::Other(_) => {}
+            LineUse::Block | LineUse::Instance | LineUse::InnerBlock(_) => {}
             LineUse::Read(slot) => {
                 self.second_line(node, slot, context);
                 self.other_words(node, slot, context);
