@@ -11,6 +11,7 @@
 
 pub(crate) mod candidate_rules;
 mod classify;
+mod cli_keys;
 pub(crate) mod cli_rules;
 mod cli_rules_file;
 mod command;
@@ -28,9 +29,11 @@ mod protocol;
 mod question;
 pub(crate) mod rest_rules;
 mod screen;
+pub(crate) mod sections;
 mod session_limits;
 #[cfg(test)]
 mod tests;
+mod transport;
 
 pub(crate) use classify::{Classification, Refusal};
 pub(crate) use cli_rules::CliRules;
@@ -45,3 +48,4 @@ pub use protocol::Protocol;
 pub(crate) use rest_rules::RestRules;
 #[cfg(test)]
 pub(crate) use tests::rules as rules_for_tests;
+pub use transport::Transport;

@@ -1,9 +1,9 @@
 //! Strict TOML reader: unknown keys are errors with their position.
 //!
 //! A [`Table`] records the keys that were read. [`Table::finish`] reports all others and suggests
-//! the most similar known key, so that the reading code is the list of known keys, also for the
-//! JSON Schema of the file ([`ValueShape`]). Errors are collected in [`Findings`]. Definitions and
-//! inventories use it; it has no knowledge of either.
+//! the most similar known key. The keys of definitions are declared with their kinds of values, from
+//! which their JSON Schema is made ([`ValueShape`]). Errors are collected in [`Findings`].
+//! Definitions and inventories use it; it has no knowledge of either.
 
 mod findings;
 mod item;
@@ -13,18 +13,18 @@ mod placeholders;
 mod shape;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::suggest;
-use crate::pattern::Pattern;
 pub use findings::Findings;
 pub use item::Item;
-pub(crate) use key_values::{At, Named, Template};
-pub(crate) use keys::{KeyValue, SectionForm, SectionKey, SectionKeys, keys, word, word_values};
+pub(crate) use key_values::{At, Named, Template, read as read_value};
+pub(crate) use keys::{
+    KeyValue, SectionForm, SectionKey, SectionKeys, keys, sections, text_with, word, word_values,
+};
 pub(crate) use placeholders::DEVICE_PLACEHOLDER;
 pub(crate) use shape::ValueKind;
 pub(crate) use shape::ValueShape;
@@ -60,10 +60,6 @@ impl<'a> Document<'a> {
     /// The root table, with all keys unread.
     pub(crate) fn root(&self) -> Table<'_> {
         let span = self.root.span();
-        let shape = self.findings.shape();
-        if let Some(shape) = &shape {
-            shape.accepts(ValueKind::Table);
-        }
         Table {
             findings: self.findings,
             entries: self.root.get_ref(),
@@ -71,9 +67,7 @@ impl<'a> Document<'a> {
             path: String::new(),
             known_keys: RefCell::default(),
             read_values: RefCell::default(),
-            required_keys: RefCell::default(),
             base: None,
-            shape,
         }
     }
 }
@@ -91,11 +85,8 @@ pub struct Table<'a> {
     known_keys: RefCell<String>,
     /// The values of this table itself that were read.
     read_values: RefCell<Vec<&'a Spanned<DeValue<'a>>>>,
-    /// Keys of this table itself that the loader requires.
-    required_keys: RefCell<BTreeSet<String>>,
     /// The base table that this one extends, see [`Table::over`].
     base: Option<Box<Table<'a>>>,
-    shape: Option<ValueShape>,
 }
 
 impl<'a> Table<'a> {
@@ -110,13 +101,8 @@ impl<'a> Table<'a> {
 
     /// The value of a key; marks the key as known.
     pub fn get(&self, key: &str) -> Option<Item<'a>> {
-        self.get_of(key, &[])
-    }
-
-    /// As [`Table::get`], for a value of these kinds.
-    fn get_of(&self, key: &str, kinds: &[ValueKind]) -> Option<Item<'a>> {
         let below = self.base.as_ref().and_then(|base| base.get(key));
-        match self.get_own_of(key, kinds) {
+        match self.get_own(key) {
             Some(item) => Some(Item {
                 base: below.map(Box::new),
                 ..item
@@ -125,21 +111,18 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The value of a key of this table itself, not of its base; marks the key as known.
-    pub(crate) fn get_own(&self, key: &str) -> Option<Item<'a>> {
-        self.get_own_of(key, &[])
+    /// Whether a value stands in this table itself, not in its base.
+    pub(crate) fn is_own(&self, item: &Item<'_>) -> bool {
+        let mut values = self.entries.values();
+        values.any(|value| std::ptr::eq(value.get_ref(), item.value))
     }
 
-    fn get_own_of(&self, key: &str, kinds: &[ValueKind]) -> Option<Item<'a>> {
+    /// The value of a key of this table itself, not of its base; marks the key as known.
+    pub(crate) fn get_own(&self, key: &str) -> Option<Item<'a>> {
         self.known_keys.borrow_mut().extend([key, "\n"]);
-        let base = self.base.as_ref().and_then(|base| base.shape.as_ref());
-        let shape = self.shape.as_ref().map(|shape| shape.key(key, base));
-        for kind in kinds {
-            shape.iter().for_each(|shape| shape.accepts(*kind));
-        }
         let own = self.value(key)?;
         self.read_values.borrow_mut().push(own);
-        Some(self.item(key, own, shape))
+        Some(self.item(key, own))
     }
 
     /// The value of a key of this table itself.
@@ -156,7 +139,6 @@ impl<'a> Table<'a> {
     /// All entries in the order of the file, for tables whose keys are names. Marks all keys as
     /// known.
     pub fn entries(&self) -> Vec<(String, Range<usize>, Item<'a>)> {
-        self.shape.iter().for_each(ValueShape::has_names);
         let mut entries = match &self.base {
             Some(base) => base.entries(),
             None => Vec::new(),
@@ -164,8 +146,7 @@ impl<'a> Table<'a> {
         for (name, value) in self.entries {
             let key = name.get_ref().to_string();
             self.read_values.borrow_mut().push(value);
-            let shape = self.shape.as_ref().map(|shape| shape.named(&key));
-            let mut item = self.item(&key, value, shape);
+            let mut item = self.item(&key, value);
             match entries.iter_mut().find(|(other, ..)| *other == key) {
                 Some(entry) => {
                     item.base = Some(Box::new(entry.2.clone()));
@@ -180,74 +161,36 @@ impl<'a> Table<'a> {
     /// The keys that start with `prefix.`, or the entries of the sub-table `prefix`: in TOML
     /// `set.true = …` and `[x.set]` are equivalent.
     pub fn table(&self, key: &str) -> Option<Table<'a>> {
-        self.get_of(key, &[ValueKind::Table])?.table()
+        self.get(key)?.table()
     }
 
     /// The string of a key. `None` if it is missing, or is no string, which is reported.
     pub fn string(&self, key: &str) -> Option<String> {
-        self.get_of(key, &[ValueKind::String])?.string()
+        self.get(key)?.string()
     }
 
     /// The boolean of a key. `None` if it is missing, or is no boolean, which is reported.
     pub fn bool(&self, key: &str) -> Option<bool> {
-        self.get_of(key, &[ValueKind::Boolean])?.bool()
-    }
-
-    pub(crate) fn integer(&self, key: &str) -> Option<i64> {
-        self.get_of(key, &[ValueKind::Integer])?.integer()
+        self.get(key)?.bool()
     }
 
     /// A list of strings, or a single string.
     pub fn strings(&self, key: &str) -> Option<Vec<String>> {
-        self.get_of(key, &[ValueKind::List, ValueKind::String])?
-            .strings()
-    }
-
-    pub(crate) fn pattern(&self, key: &str) -> Option<Pattern> {
-        self.get_of(key, &[ValueKind::String])?.pattern()
-    }
-
-    /// A list of patterns, or a single pattern.
-    pub(crate) fn patterns(&self, key: &str) -> Vec<Pattern> {
-        let items = self.get_of(key, &[ValueKind::List, ValueKind::String]);
-        let items = items.map(Item::one_or_more);
-        items.iter().flatten().filter_map(Item::pattern).collect()
+        self.get(key)?.strings()
     }
 
     /// The value of a required key. A missing key is reported.
     pub(crate) fn required(&self, key: &str) -> Option<Item<'a>> {
-        self.required_of(key, &[])
-    }
-
-    fn required_of(&self, key: &str, kinds: &[ValueKind]) -> Option<Item<'a>> {
-        let item = self.get_of(key, kinds);
+        let item = self.get(key);
         if item.is_none() {
             self.missing(key);
-        }
-        if self.entries.contains_key(key) {
-            self.required_keys.borrow_mut().insert(key.to_owned());
         }
         item
     }
 
     /// The string of a required key.
     pub(crate) fn required_string(&self, key: &str) -> Option<String> {
-        self.required_of(key, &[ValueKind::String])?.string()
-    }
-
-    /// The pattern of a required key.
-    pub(crate) fn required_pattern(&self, key: &str) -> Option<Pattern> {
-        self.required_of(key, &[ValueKind::String])?.pattern()
-    }
-
-    /// The table of a required key.
-    pub(crate) fn required_table(&self, key: &str) -> Option<Table<'a>> {
-        self.required_of(key, &[ValueKind::Table])?.table()
-    }
-
-    /// Records the declared keys of the table.
-    pub(crate) fn declare<F: SectionForm>(&self, keys: &SectionKeys<F>) {
-        self.shape.iter().for_each(|shape| keys.declare(shape));
+        self.required(key)?.string()
     }
 
     /// The value of a declared key, or its default. `None`: it is wrong or missing, which is reported.
@@ -256,13 +199,10 @@ impl<'a> Table<'a> {
         key: &str,
         absent: impl FnOnce() -> Option<T>,
     ) -> Option<T> {
-        let absent = absent();
-        if absent.is_none() && self.entries.contains_key(key) {
-            self.required_keys.borrow_mut().insert(key.to_owned());
-        }
         if let Some(item) = self.get(key) {
             return T::read(&item);
         }
+        let absent = absent();
         if absent.is_none() {
             self.missing(key);
         }
@@ -293,9 +233,6 @@ impl<'a> Table<'a> {
 
     /// As [`Table::finish`]. `synonyms` are other words for keys, which are suggested first.
     pub fn finish_with(&self, synonyms: &[(&str, &str)]) -> bool {
-        let required = self.required_keys.borrow();
-        let shape = self.shape.iter();
-        shape.for_each(|shape| shape.close(required.clone()));
         let read_values = self.read_values.borrow();
         let mut are_known = true;
         for (name, value) in self.entries {
@@ -327,12 +264,7 @@ impl<'a> Table<'a> {
         are_known
     }
 
-    fn item(
-        &self,
-        key: &str,
-        value: &'a Spanned<DeValue<'a>>,
-        shape: Option<ValueShape>,
-    ) -> Item<'a> {
+    fn item(&self, key: &str, value: &'a Spanned<DeValue<'a>>) -> Item<'a> {
         let path = if self.path.is_empty() {
             key.to_owned()
         } else {
@@ -344,7 +276,6 @@ impl<'a> Table<'a> {
             span: value.span(),
             path,
             base: None,
-            shape,
         }
     }
 }
@@ -398,8 +329,8 @@ mod tests {
     #[test]
     fn document_reports_several_errors() {
         let found = findings_of("schema = \"1\"\nrank = \"x\"\n", |root| {
-            root.integer("schema");
-            root.integer("rank");
+            root.get("schema").and_then(|item| item.integer());
+            root.get("rank").and_then(|item| item.integer());
             root.required_string("type");
             root.finish();
         });
@@ -421,11 +352,13 @@ mod tests {
             let low = root.table("low").expect("there");
             let both = root.table("high").expect("there").over(low);
             let a = both.table("a").expect("there");
-            assert_eq!((a.integer("x"), a.integer("y")), (Some(9), Some(2)));
+            let number = |key: &str| a.get(key).and_then(|item| item.integer());
+            assert_eq!((number("x"), number("y")), (Some(9), Some(2)));
             a.finish();
             let names: Vec<_> = both.entries().into_iter().map(|(name, ..)| name).collect();
             assert_eq!(names, ["a", "b"]);
-            assert_eq!(both.table("b").expect("there").integer("z"), Some(3));
+            let b = both.table("b").expect("there");
+            assert_eq!(b.get("z").and_then(|item| item.integer()), Some(3));
             both.finish();
         });
         assert_eq!(found.len(), 1, "{found:?}");

@@ -54,7 +54,6 @@ mod template_error;
 pub mod test_run;
 #[cfg(test)]
 mod tests;
-mod transport;
 pub(crate) mod type_driver;
 mod undo;
 mod unsupported;
@@ -78,6 +77,7 @@ use crate::read::{ReadError, ReadRequest, State};
 use crate::secret::Text;
 use crate::value::{Attributes, Name, Value};
 
+pub use crate::dialogue::Transport;
 pub use backup_rules::Backup;
 pub use claim::{Claim, ClaimKind};
 pub use configuration::ConfigurationChange;
@@ -92,11 +92,11 @@ pub use platform::rest_outline::RestOutline;
 pub use platform::{MockKind, Platform};
 pub use problem::{Problem, ProblemKind};
 pub use registry::Registry;
+pub use registry::key_reference::DefinitionKey;
 pub use secret_history::{NoSecretHistory, SecretHistory};
 pub use session_outline::SessionOutline;
 pub use survey::SurveyedLine;
 pub use test_run::TestResult;
-pub use transport::Transport;
 pub use type_driver::TypeDriver;
 pub use undo::{OldSecrets, Undo};
 pub use unsupported_type::UnsupportedType;

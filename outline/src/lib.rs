@@ -19,7 +19,7 @@ pub use json_path::{JsonPath, JsonStep};
 pub use netconf_interface::{ElementList, NetconfInterface};
 pub use request_shape::{FieldShape, RequestShape};
 pub use rest_interface::{
-    AnswerShape, CandidateShape, DocumentShape, ListLevel, NextPageShape, ObjectEffect,
-    ObjectRequest, ObjectShape, PageShape, PartShape, RestInterface, TaskShape, VersionShape,
+    AnswerShape, CandidateShape, DocumentShape, ListLevel, ObjectEffect, ObjectRequest,
+    ObjectShape, PageCounter, PageShape, PartShape, RestInterface, TaskShape, VersionShape,
 };
 pub use rest_session::{RestSession, TokenCarrier, TokenLogin};

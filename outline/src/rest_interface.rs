@@ -146,29 +146,29 @@ pub struct DocumentShape {
 
 /// How lists are divided into pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageShape {
-    /// Where the next page is.
-    pub next: NextPageShape,
-    /// The parameter with the number of objects on a page.
-    pub size: Option<String>,
+pub enum PageShape {
+    /// The link to the next page is in this field.
+    Field(JsonPath),
+    /// It is in the header `Link`.
+    Header,
+    /// Each page has parameters.
+    Query {
+        /// The parameter that differs.
+        parameter: String,
+        /// What it counts.
+        counter: PageCounter,
+        /// The names of the others.
+        others: Vec<String>,
+    },
 }
 
-/// Where the next page of a list is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NextPageShape {
-    /// At the link in this field.
-    Field(JsonPath),
-    /// At the link in the header `Link`.
-    Header,
-    /// At the parameter with the number of the page.
-    Number {
-        /// Name of the parameter.
-        name: String,
-        /// The number of the first page.
-        first: usize,
-    },
-    /// At the parameter with the number of objects before the page.
-    Offset(String),
+/// What the parameter of a page counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageCounter {
+    /// Pages; the first one has this number.
+    Page(usize),
+    /// Objects on the pages before.
+    Objects,
 }
 
 /// How requests continue after their answer.

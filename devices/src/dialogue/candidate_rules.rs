@@ -1,7 +1,6 @@
 //! `[candidate]` of a command line: configuration that takes effect when it is committed.
 
-use crate::document::Table;
-use crate::document::word;
+use crate::document::{keys, word_values};
 
 /// The commands for a candidate configuration, sent in the configuration mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +17,46 @@ pub(crate) struct CandidateRules {
     pub(crate) spans_run: bool,
 }
 
-/// Reads `scope`: whether changes of several resources take effect together.
-pub(super) fn spans_run(table: &Table<'_>) -> bool {
-    let scopes = [("resource", false), ("run", true)];
-    let scope = table.get("scope").and_then(|item| word(&item, &scopes));
-    scope.unwrap_or(false)
+/// Which changes take effect together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CandidateScope {
+    Resource,
+    Run,
+}
+
+word_values!(CandidateScope {
+    "resource" => CandidateScope::Resource,
+    "run" => CandidateScope::Run,
+});
+
+keys! {
+    /// Configuration of a command line that takes effect when it is committed.
+    pub(crate) struct CandidateKeys {
+        /// Command that checks the candidate.
+        check: Option<String>,
+        /// Command that prints the difference from the running configuration.
+        diff: Option<String>,
+        /// Command that commits.
+        commit: String,
+        /// Command that discards the candidate.
+        abort: String,
+        /// A commit that is reverted unless it is confirmed; for NETCONF its seconds.
+        confirm: Option<ConfirmKeys>,
+        /// `resource` (default), or `run`: resources of a run are committed together.
+        scope: CandidateScope = CandidateScope::Resource,
+    }
+}
+
+keys! {
+    /// A commit that the device reverts unless it is confirmed.
+    pub(crate) struct ConfirmKeys {
+        /// Command that commits for a limited time.
+        commit: String,
+        /// Command that confirms the commit.
+        keep: String,
+        /// Commands that restore the configuration before.
+        revert: Vec<String>,
+    }
 }
 
 /// A commit that the device reverts unless it is confirmed.
@@ -47,31 +81,19 @@ impl ConfirmRules {
     }
 }
 
-impl CandidateRules {
-    /// Reads the section. Mistakes become findings of the table.
-    pub(super) fn read(table: &Table<'_>) -> Option<Self> {
-        let commit = table.required_string("commit");
-        let abort = table.required_string("abort");
-        let confirm = table.table("confirm").and_then(|table| {
-            let commit = table.required_string("commit");
-            let keep = table.required_string("keep");
-            let revert = table.required("revert");
-            table.finish();
-            Some(ConfirmRules {
-                commit: commit?,
-                keep: keep?,
-                revert: revert?.strings()?,
-            })
-        });
-        let rules = Self {
-            check: table.string("check"),
-            diff: table.string("diff"),
-            commit: commit?,
-            abort: abort?,
-            confirm,
-            spans_run: spans_run(table),
-        };
-        table.finish();
-        Some(rules)
+impl From<CandidateKeys> for CandidateRules {
+    fn from(keys: CandidateKeys) -> Self {
+        Self {
+            check: keys.check,
+            diff: keys.diff,
+            commit: keys.commit,
+            abort: keys.abort,
+            confirm: keys.confirm.map(|keys| ConfirmRules {
+                commit: keys.commit,
+                keep: keys.keep,
+                revert: keys.revert,
+            }),
+            spans_run: keys.scope == CandidateScope::Run,
+        }
     }
 }

@@ -4,79 +4,90 @@ use std::sync::Arc;
 
 use crate::map::IndexMap;
 
-use super::candidate_rules::CandidateRules;
+use super::candidate_rules::{CandidateKeys, CandidateRules};
+use super::cli_keys::{
+    CliConnectionKeys, CliErrorKeys, ConfirmQuestionKeys, ModeKeys, StepKeys, StepsKeys,
+    TransitionKeys,
+};
 use super::cli_rules::{
     CliRules, ConfirmRule, ErrorRules, MessageClass, Mode, ModeId, ModeTransition, Pager,
-    SecretRequest, Step, Window, prompt_line, prompt_prefix,
+    SecretRequest, Step, Window,
 };
 use super::line_request_rules::LineRequestRules;
 use super::protect_rules::ProtectMethods;
+use super::sections::{CliSections, secret_texts};
 use super::session_limits::SessionLimits;
 use crate::diagnostic::Source;
-use crate::document::{Item, Table};
+use crate::document::{At, Findings, Item, KeyValue, Named, Table, read_value};
 use crate::pattern::Pattern;
-use crate::secret_text::SecretText;
 
 impl CliRules {
     /// Reads the sections of the dialogue from a platform's root table. Mistakes become findings of
     /// the table; `None` if the rules are unusable.
     pub(crate) fn read(root: &Table<'_>) -> Option<CliRules> {
-        let connection = root.required_table("connection")?;
-        let names = mode_names(root);
-        let modes = modes(root, &names);
-        connection.required("read_mode");
-        let read_mode = mode_of(&connection, "read_mode", &names);
-        let limits = SessionLimits::read(&connection);
-        let secrets = SecretText::new(root.patterns("secrets"));
-        let http = root.table("http");
-        let rules = CliRules {
-            port: connection
-                .integer("port")
-                .and_then(|port| u16::try_from(port).ok())
-                .unwrap_or(22),
-            newline: connection.string("newline").unwrap_or_else(|| "\r".into()),
+        let secrets = secret_texts(root);
+        let connection = read_value::<CliConnectionKeys>(CliSections::connection(root));
+        let table = CliSections::mode(root).and_then(|item| item.table());
+        let names = table.as_ref().map(mode_names).unwrap_or_default();
+        let modes = table.map(|table| modes(&table, &names)).unwrap_or_default();
+        let steps = |item| steps(item, (&names, root.findings));
+        let open = steps(CliSections::open(root));
+        let close = steps(CliSections::close(root));
+        let save = steps(CliSections::save(root));
+        let candidate: Option<CandidateKeys> = read_value(CliSections::candidate(root));
+        let candidate = candidate.map(CandidateRules::from);
+        let protect = CliSections::protect(root);
+        let protect = protect.and_then(|item| ProtectMethods::read(&item));
+        let (errors, confirms) = (errors(root), confirms(root));
+        let http_table = CliSections::http(root).and_then(|item| item.table());
+        if let (Some(http), Some(_)) = (&http_table, &candidate) {
+            let message = "cannot send the lines of a candidate configuration in requests";
+            let help = "remove [http], or [candidate]";
+            let span = http.span.clone();
+            http.findings
+                .error_with_help("http-candidate", span, message, help);
+        }
+        let keys = connection?;
+        let limits = SessionLimits::from(keys.limits);
+        let http = http_table.as_ref();
+        let http = http.and_then(|table| LineRequestRules::read(table, &names, (limits, &secrets)));
+        let mode = |name: Option<At<String>>| mode_of(&name?, &names, root.findings);
+        let read_mode = mode(Some(keys.read_mode));
+        Some(CliRules {
+            port: keys.port,
+            newline: keys.newline,
             window: Window {
-                lines: size(&connection, "window").unwrap_or(Window::DEFAULT.lines),
+                lines: keys
+                    .window
+                    .map_or(Window::DEFAULT.lines, |lines| lines.get() as usize),
                 ..Window::DEFAULT
             },
             limits,
-            noise: connection.patterns("noise").into_iter().collect(),
-            noise_frame: connection.patterns("noise_frame").into_iter().collect(),
-            log_message: connection.pattern("log_message"),
-            secrets: secrets.clone(),
-            pager: connection.table("pager").and_then(|table| pager(&table)),
-            rename: connection.pattern("rename"),
-            text_entry: connection.pattern("text_entry"),
-            config_mode: mode_of(&connection, "config_mode", &names),
-            sub_mode: mode_of(&connection, "sub_mode", &names),
-            direct_sub_modes: connection.bool("direct_sub_modes").unwrap_or(false),
-            applies_on_exit: connection.patterns("applies_on_exit").into_iter().collect(),
-            open: steps(root, "open", &names),
-            close: steps(root, "close", &names),
-            save: steps(root, "save", &names),
-            candidate: root
-                .table("candidate")
-                .and_then(|table| CandidateRules::read(&table)),
-            protect: root
-                .table("protect")
-                .map(|table| ProtectMethods::read(&table))
-                .unwrap_or_default(),
-            errors: errors(root),
-            confirms: confirms(root),
-            http: http
-                .as_ref()
-                .and_then(|table| LineRequestRules::read(table, &names, (limits, &secrets))),
+            noise: keys.noise.into_iter().collect(),
+            noise_frame: keys.noise_frame.into_iter().collect(),
+            log_message: keys.log_message,
+            secrets,
+            pager: keys.pager.map(|keys| Pager {
+                marker: keys.marker,
+                key: keys.key,
+            }),
+            rename: keys.rename,
+            text_entry: keys.text_entry,
+            config_mode: mode(keys.config_mode),
+            sub_mode: mode(keys.sub_mode),
+            direct_sub_modes: keys.direct_sub_modes,
+            applies_on_exit: keys.applies_on_exit.into_iter().collect(),
+            open,
+            close,
+            save,
+            candidate,
+            protect: protect.unwrap_or_default(),
+            errors,
+            confirms,
+            http,
             modes,
             read_mode: read_mode?,
-        };
-        if let (Some(http), Some(_)) = (&http, &rules.candidate) {
-            let message = "cannot send the lines of a candidate configuration in requests";
-            let help = "remove [http], or [candidate]";
-            http.findings
-                .error_with_help("http-candidate", http.span.clone(), message, help);
-        }
-        connection.finish();
-        Some(rules)
+        })
     }
 }
 
@@ -88,51 +99,41 @@ impl Window {
     };
 }
 
-fn size(table: &Table<'_>, key: &str) -> Option<usize> {
-    let item = table.get(key)?;
-    let number = item.integer()?;
-    let size = usize::try_from(number).ok().filter(|size| *size > 0);
-    if size.is_none() {
-        item.error("bad-number", format!("`{key}` must be 1 or more"));
-    }
-    size
-}
-
-fn pager(table: &Table<'_>) -> Option<Pager> {
-    let marker = table.required_pattern("marker");
-    let key = table.string("key").unwrap_or_else(|| " ".into());
-    table.finish();
-    Some(Pager {
-        marker: marker?,
-        key,
-    })
-}
-
 /// The modes of a file with their indexes in [`CliRules::modes`].
 pub(super) type Names = IndexMap<String, ModeId>;
 
-fn mode_names(root: &Table<'_>) -> Names {
-    let table = root.required_table("mode");
-    let entries = table.iter().flat_map(Table::entries);
+fn mode_names(table: &Table<'_>) -> Names {
+    let entries = table.entries().into_iter();
     entries
         .enumerate()
         .map(|(id, (name, ..))| (name, id))
         .collect()
 }
 
-fn modes(root: &Table<'_>, names: &Names) -> Vec<Mode> {
-    let Some(table) = root.table("mode") else {
-        return Vec::new();
-    };
-    table
-        .entries()
-        .into_iter()
-        .map(|(name, _, item)| {
-            item.table()
-                .and_then(|table| mode(name.clone(), &table, names))
-                .unwrap_or_else(|| Mode::unreachable(name))
-        })
-        .collect()
+fn modes(table: &Table<'_>, names: &Names) -> Vec<Mode> {
+    let findings = table.findings;
+    let modes = table.entries().into_iter().map(|(name, _, item)| {
+        let Some(keys) = ModeKeys::read(&item) else {
+            return Mode::unreachable(name);
+        };
+        let transitions = keys.to.into_iter();
+        let transitions = transitions.filter_map(|(target, keys)| {
+            let target = mode_of(&target, names, findings);
+            Some(transition(target?, keys, (names, findings)))
+        });
+        let prompt = keys.prompt;
+        Mode {
+            name,
+            source: Arc::clone(&item.findings.source),
+            span: prompt.span,
+            prompt: prompt.value.complete,
+            prompt_line: prompt.value.line,
+            prompt_prefix: prompt.value.prefix,
+            excludes: keys.excludes,
+            transitions: transitions.collect(),
+        }
+    });
+    modes.collect()
 }
 
 impl Mode {
@@ -152,173 +153,105 @@ impl Mode {
     }
 }
 
-fn mode(name: String, table: &Table<'_>, names: &Names) -> Option<Mode> {
-    let item = table.required("prompt");
-    let prompt = item.as_ref().and_then(Item::string);
-    let excludes = table.strings("excludes").unwrap_or_default();
-    let transitions = table.table("to").map_or_else(Vec::new, |to| {
-        to.entries()
-            .into_iter()
-            .filter_map(|(key, span, item)| {
-                let target = names.get(&key).copied();
-                if target.is_none() {
-                    to.findings
-                        .error("unknown-mode", span, format!("unknown mode `{key}`"));
-                }
-                transition(target?, &item.table()?, names)
-            })
-            .collect()
-    });
-    table.finish();
-    let (item, prompt) = (item?, prompt?);
-    Some(Mode {
-        name,
-        source: Arc::clone(&item.findings.source),
-        span: item.span.clone(),
-        prompt: item.compile(&prompt)?,
-        prompt_line: item.compile(&prompt_line(&prompt))?,
-        prompt_prefix: item.compile(&prompt_prefix(&prompt))?,
-        excludes,
-        transitions,
-    })
-}
-
-fn transition(to: ModeId, table: &Table<'_>, names: &Names) -> Option<ModeTransition> {
-    let send = table.required_string("send");
-    let secret = table.table("secret").and_then(|secret| {
-        let request = secret.required_pattern("request");
-        let refused = secret.patterns("refused");
-        secret.finish();
-        Some(SecretRequest {
-            request: request?,
-            refused,
-        })
-    });
-    let verify = table
-        .table("verify")
-        .and_then(|verify| step(&verify, names));
-    table.finish();
-    Some(ModeTransition {
+fn transition(
+    to: ModeId,
+    keys: TransitionKeys,
+    (names, findings): (&Names, &Findings),
+) -> ModeTransition {
+    ModeTransition {
         to,
-        send: send?,
-        secret,
-        verify,
-    })
+        send: keys.send,
+        secret: keys.secret.map(|keys| SecretRequest {
+            request: keys.request,
+            refused: keys.refused,
+        }),
+        verify: keys.verify.map(|keys| step(keys, names, findings)),
+    }
 }
 
-pub(super) fn mode_of(table: &Table<'_>, key: &str, names: &Names) -> Option<ModeId> {
-    let item = table.get(key)?;
-    let name = item.string()?;
-    let found = names.get(&name).copied();
+pub(super) fn mode_of(name: &At<String>, names: &Names, findings: &Findings) -> Option<ModeId> {
+    let found = names.get(name.as_str()).copied();
     if found.is_none() {
-        item.error("unknown-mode", format!("unknown mode `{name}`"));
+        let message = format!("unknown mode `{}`", name.value);
+        findings.error("unknown-mode", name.span.clone(), message);
     }
     found
 }
 
-fn steps(root: &Table<'_>, section: &str, names: &Names) -> Vec<Step> {
-    let Some(table) = root.table(section) else {
-        return Vec::new();
-    };
-    let steps = table.get("steps").and_then(|item| item.list());
-    table.finish();
-    steps
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|item| step(&item.table()?, names))
-        .collect()
+fn steps(item: Option<Item<'_>>, (names, findings): (&Names, &Findings)) -> Vec<Step> {
+    let keys: Option<StepsKeys> = read_value(item);
+    let steps = keys.into_iter().flat_map(|keys| keys.steps);
+    let steps = steps.map(|keys| step(keys, names, findings));
+    steps.collect()
 }
 
-fn step(table: &Table<'_>, names: &Names) -> Option<Step> {
-    let send = table.required_string("send");
-    let modes = table.get("in").map_or_else(Vec::new, |item| {
-        item.strings()
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|name| {
-                let found = names.get(name).copied();
-                if found.is_none() {
-                    item.error("unknown-mode", format!("unknown mode `{name}`"));
-                }
-                found
-            })
-            .collect()
-    });
-    let step = Step {
-        send: send.unwrap_or_default(),
-        modes,
-        expect: table.pattern("expect"),
-        optional: table.bool("optional").unwrap_or(false),
-    };
-    table.finish();
-    (!step.send.is_empty()).then_some(step)
+fn step(keys: StepKeys, names: &Names, findings: &Findings) -> Step {
+    let modes = keys.modes.iter();
+    let modes = modes.filter_map(|name| mode_of(name, names, findings));
+    Step {
+        send: keys.send,
+        modes: modes.collect(),
+        expect: keys.expect,
+        optional: keys.optional,
+    }
 }
-
-/// The classes in order of precedence: `ignore` comes first.
-const CLASSES: [(&str, MessageClass); 6] = [
-    ("ignore", MessageClass::Ignore),
-    ("warning", MessageClass::Warning),
-    ("fatal", MessageClass::Fatal),
-    ("authorization", MessageClass::Authorization),
-    ("command", MessageClass::Command),
-    ("unclear", MessageClass::Unclear),
-];
 
 impl MessageClass {
     /// The key of `[error]`.
     pub(crate) fn name(self) -> &'static str {
-        let row = CLASSES.iter().find(|(_, class)| *class == self);
-        row.map_or("", |(key, _)| key)
+        match self {
+            MessageClass::Ignore => "ignore",
+            MessageClass::Warning => "warning",
+            MessageClass::Fatal => "fatal",
+            MessageClass::Authorization => "authorization",
+            MessageClass::Command => "command",
+            MessageClass::Unclear => "unclear",
+        }
     }
 }
 
 fn errors(root: &Table<'_>) -> ErrorRules {
-    let Some(table) = root.table("error") else {
+    let keys = read_value::<CliErrorKeys>(CliSections::error(root));
+    let Some(keys) = keys else {
         return ErrorRules::default();
     };
-    let (classes, all): (Vec<MessageClass>, Vec<Pattern>) = CLASSES
-        .iter()
-        .flat_map(|(key, class)| {
-            table
-                .patterns(key)
-                .into_iter()
-                .map(|pattern| (*class, pattern))
-        })
-        .unzip();
-    table.finish();
+    // In order of precedence.
+    let classes = [
+        (MessageClass::Ignore, keys.ignore),
+        (MessageClass::Warning, keys.warning),
+        (MessageClass::Fatal, keys.fatal),
+        (MessageClass::Authorization, keys.authorization),
+        (MessageClass::Command, keys.command),
+        (MessageClass::Unclear, keys.unclear),
+    ];
+    let classes = classes.into_iter().flat_map(|(class, patterns)| {
+        let patterns = patterns.into_iter();
+        patterns.map(move |pattern| (class, pattern))
+    });
+    let (classes, patterns): (Vec<MessageClass>, Vec<Pattern>) = classes.unzip();
     ErrorRules {
-        patterns: all.into_iter().collect(),
+        patterns: patterns.into_iter().collect(),
         classes,
     }
 }
 
 fn confirms(root: &Table<'_>) -> Vec<ConfirmRule> {
-    let Some(table) = root.table("confirm") else {
-        return Vec::new();
-    };
-    table
-        .entries()
-        .into_iter()
-        .filter_map(|(_, _, item)| {
-            let table = item.table()?;
-            table.required("question");
-            let confirm = ConfirmRule {
-                question: table.patterns("question"),
-                answer: table.string("answer"),
-                only_after: table.patterns("only_after"),
-                refuse: table.string("refuse").unwrap_or_else(|| "\u{3}".into()),
-                anywhere: table.bool("anywhere").unwrap_or(false),
-            };
-            table.finish();
-            Some(confirm)
-        })
-        .collect()
+    let questions = read_value::<Named<ConfirmQuestionKeys>>(CliSections::confirm(root));
+    let questions = questions.into_iter().flatten();
+    let rules = questions.map(|(_, keys)| ConfirmRule {
+        question: keys.question.0,
+        answer: keys.answer,
+        only_after: keys.only_after,
+        refuse: keys.refuse,
+        anywhere: keys.anywhere,
+    });
+    rules.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Findings, read};
+    use crate::document::read;
 
     fn load(text: &str) -> (Option<CliRules>, Vec<String>) {
         let source = Source::new("platform.toml", text);

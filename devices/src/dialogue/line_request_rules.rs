@@ -6,9 +6,9 @@ use serde_json::Value as Json;
 
 use super::cli_rules::ModeId;
 use super::cli_rules_file::{Names, mode_of};
-use super::rest_rules::{RestRules, paths};
+use super::rest_rules::{RequestKeys, RestRules};
 use super::session_limits::SessionLimits;
-use crate::document::{Item, Table};
+use crate::document::{At, Item, KeyValue, Table, ValueShape, keys};
 use crate::read::field_path::{FieldPath, scalar_text};
 use crate::secret::{Text, TextPiece};
 use crate::secret_text::SecretText;
@@ -37,6 +37,30 @@ pub(crate) struct LineRequestRules {
     refused: Vec<FieldPath>,
 }
 
+keys! {
+    /// How the lines of a command line travel in HTTP requests.
+    pub(crate) struct LineRequestKeys {
+        /// Path of the `POST`.
+        path: String,
+        /// Mode in which a request begins.
+        mode: At<String>,
+        /// JSON of a request, with `{lines}`.
+        body: LineListTemplate,
+        /// JSON of a line, with `{line}` and `{number}`.
+        line: Option<OneLineTemplate>,
+        /// JSON of a line that needs a text, with `{line}` and `{text}`.
+        line_with_text: Option<TextLineTemplate>,
+        /// Paths of the list of the answers to the lines.
+        answers: Vec<FieldPath>,
+        /// Paths of the output in one of them.
+        output: Vec<FieldPath>,
+        /// Paths of the reason in the answer to a refused line.
+        refused: Vec<FieldPath>,
+        /// Paths of the message of a request that was refused as a whole.
+        error: Vec<FieldPath>,
+    }
+}
+
 /// A line of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RequestLine {
@@ -60,36 +84,24 @@ impl LineRequestRules {
         modes: &Names,
         (limits, secrets): (SessionLimits, &SecretText),
     ) -> Option<Arc<Self>> {
-        let mut rest = RestRules::of_requests(table, limits, secrets.clone());
-        rest.message = paths(table, "error");
-        let path = table.required_string("path");
-        let body = table.required("body");
-        let body = body.and_then(|item| template(&item, &["lines"]));
-        let line = match table.get("line") {
-            Some(item) => template(&item, &["line", "number"]),
-            None => Some("{line}".to_owned()),
-        };
-        let line_with_text = table
-            .get("line_with_text")
-            .and_then(|item| template(&item, &["text", "line", "number"]));
-        table.required("answers");
-        let answers = paths(table, "answers");
-        table.required("output");
-        let output = paths(table, "output");
-        let refused = paths(table, "refused");
-        table.required("mode");
-        let mode = mode_of(table, "mode", modes);
+        let requests = RequestKeys::of(table);
+        let keys = LineRequestKeys::of(table);
         table.finish();
+        let keys = keys?;
+        let mode = mode_of(&keys.mode, modes, table.findings);
+        let mut rest = RestRules::of_requests(requests?, (table, limits), secrets.clone())?;
+        rest.message = keys.error;
+        let line = keys.line.map(|line| line.0);
         Some(Arc::new(Self {
             rest: Arc::new(rest),
-            path: path?,
+            path: keys.path,
             mode: mode?,
-            body: body?,
-            line: line?,
-            line_with_text,
-            answers,
-            output,
-            refused,
+            body: keys.body.0,
+            line: line.unwrap_or_else(|| "{line}".to_owned()),
+            line_with_text: keys.line_with_text.map(|line| line.0),
+            answers: keys.answers,
+            output: keys.output,
+            refused: keys.refused,
         }))
     }
 
@@ -187,6 +199,32 @@ fn filled(template: &str, values: &[(&str, Text)]) -> Text {
     }
     text.push(rest);
     text
+}
+
+macro_rules! line_templates {
+    ($($(#[doc = $doc:literal])+ $name:ident($($placeholder:literal),+);)+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug)]
+        pub(crate) struct $name(String);
+
+        impl KeyValue for $name {
+            fn declare(shape: &ValueShape) {
+                String::declare(shape);
+            }
+
+            fn read(item: &Item<'_>) -> Option<Self> {
+                template(item, &[$($placeholder),+]).map(Self)
+            }
+        }
+    )+};
+}
+line_templates! {
+    /// JSON of a request.
+    LineListTemplate("lines");
+    /// JSON of a line.
+    OneLineTemplate("line", "number");
+    /// JSON of a line that needs a text.
+    TextLineTemplate("text", "line", "number");
 }
 
 /// A template of JSON with placeholders; it must have the first one.

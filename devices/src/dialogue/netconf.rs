@@ -7,7 +7,7 @@ mod framing;
 mod message;
 #[cfg(test)]
 mod mutation_tests;
-mod rules;
+pub(crate) mod rules;
 
 pub(crate) use framing::{FrameDecoder, Framing};
 pub(crate) use message::{

@@ -1,10 +1,11 @@
 //! `[protect]` of a command line: the device reverts the changes of a run unless they are confirmed.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::candidate_rules::ConfirmRules;
 use super::command::ExpectedAnswer;
-use crate::document::{Item, Table};
+use crate::document::{Item, KeyValue, Table, keys, text_with};
 use crate::pattern::Pattern;
 
 /// How a device reverts the changes of a protected run.
@@ -90,17 +91,99 @@ pub(crate) struct ReloadRules {
     pub(crate) unsaved: Option<ExpectedAnswer>,
 }
 
+text_with! {
+    /// A line with the number of minutes.
+    pub(super) struct TimedLine("minutes");
+}
+
+keys! {
+    /// The device reverts the changes of a run unless they are confirmed.
+    pub(super) struct ProtectKeys {
+        /// Command that starts the timer, with `{minutes}`.
+        begin: Option<TimedLine>,
+        /// Command that starts the time again, with `{minutes}`.
+        extend: Option<TimedLine>,
+        /// Command that confirms the changes.
+        keep: Option<String>,
+        /// Commands that revert the changes at once.
+        revert: Vec<String>,
+        /// Command that shows whether the timer runs.
+        state: Option<String>,
+        /// Pattern of its output with a timer.
+        pending: Option<Pattern>,
+        /// Pattern of its output without a timer.
+        none: Option<Pattern>,
+        /// What the device needs for a timed revert.
+        condition: Option<ConditionKeys>,
+        /// Minutes after which the device reverts.
+        minutes: Option<NonZeroU32>,
+        /// A scheduled reload, for devices without a timed revert.
+        reload: Option<ReloadKeys>,
+    }
+}
+
+keys! {
+    /// What the device needs for a timer.
+    pub(super) struct ConditionKeys {
+        /// Command that shows it.
+        send: String,
+        /// Pattern of a line that says it is missing.
+        missing: Pattern,
+        /// How to configure it, in the imperative.
+        hint: Option<String>,
+    }
+}
+
+keys! {
+    /// The device restarts at a scheduled time, with the saved configuration.
+    pub(super) struct ReloadKeys {
+        /// Command that schedules the reload, with `{minutes}`.
+        begin: TimedLine,
+        /// Command that starts the time again, with `{minutes}`.
+        extend: Option<TimedLine>,
+        /// Command that cancels the reload.
+        keep: String,
+        /// Command that shows whether a reload is scheduled.
+        state: String,
+        /// Pattern of its output with a scheduled reload.
+        pending: Pattern,
+        /// Pattern of its output without one.
+        none: Pattern,
+        /// What the device needs for a scheduled reload.
+        condition: Option<ConditionKeys>,
+        /// Minutes after which the device reloads.
+        minutes: NonZeroU32,
+        /// Minutes until the device accepts logins after the reload.
+        boot_minutes: NonZeroU32,
+        /// The question whether to save the configuration.
+        unsaved: Option<UnsavedKeys>,
+    }
+}
+
+keys! {
+    /// The question whether to save the configuration.
+    pub(super) struct UnsavedKeys {
+        /// Pattern of the question. It refuses the run at `begin`.
+        question: Pattern,
+        /// The answer at `extend`, which does not save.
+        answer: String,
+    }
+}
+
 impl ProtectMethods {
-    /// Reads the section. Mistakes become findings of the table.
-    pub(super) fn read(table: &Table<'_>) -> Self {
-        let reload = table.table("reload");
-        let has_own = reload.is_none() || table.get("begin").is_some();
-        let methods = Self {
-            timed_revert: has_own.then(|| ProtectRules::read(table, false)).flatten(),
-            reload: reload.and_then(|table| ProtectRules::read(&table, true)),
-        };
-        table.finish();
-        methods
+    /// Reads the section. Mistakes become findings of the file.
+    pub(super) fn read(item: &Item<'_>) -> Option<Self> {
+        let mut keys = ProtectKeys::read(item)?;
+        let reload = keys.reload.take();
+        let is_needed = reload.is_none() || keys.begin.is_some();
+        Some(Self {
+            timed_revert: if is_needed {
+                Some(ProtectRules::timed_revert(keys, &item.table()?)?)
+            } else {
+                None
+            },
+            reload: reload.map(ProtectRules::from),
+        })
     }
 
     pub(crate) fn of(&self, method: RevertMethod) -> Option<&ProtectRules> {
@@ -121,79 +204,78 @@ impl ProtectMethods {
 }
 
 impl ProtectRules {
-    fn read(table: &Table<'_>, is_reload: bool) -> Option<Self> {
-        let limit = minutes(table, "minutes");
-        let number = limit.map_or(0, |limit| limit.as_secs() / 60);
-        let with_time = |line: String| line.replace("{minutes}", &number.to_string());
-        let timed = |item: Item<'_>| item.string_with(&["minutes"]).map(with_time);
-        let begin = table.required("begin").and_then(timed);
-        let extend = table.get("extend").and_then(timed);
-        let keep = table.required_string("keep");
-        let revert = if is_reload {
-            Some(Vec::new())
-        } else {
-            table.required("revert").and_then(|item| item.strings())
-        };
-        let state = table.required_string("state");
-        let pending = table.required_pattern("pending");
-        let none = table.required_pattern("none");
-        let condition = table.table("condition").and_then(|table| {
-            let send = table.required_string("send");
-            let missing = table.required_pattern("missing");
-            let hint = table.string("hint");
-            table.finish();
-            Some(RevertCondition {
-                send: send?,
-                missing: missing?,
-                hint,
-            })
-        });
-        let reload = is_reload.then(|| ReloadRules::read(table));
+    fn timed_revert(keys: ProtectKeys, table: &Table<'_>) -> Option<Self> {
+        let missing = [
+            ("begin", keys.begin.is_none()),
+            ("keep", keys.keep.is_none()),
+            ("revert", keys.revert.is_empty()),
+            ("state", keys.state.is_none()),
+            ("pending", keys.pending.is_none()),
+            ("none", keys.none.is_none()),
+            ("minutes", keys.minutes.is_none()),
+        ];
+        for (key, _) in missing.iter().filter(|(_, is_missing)| *is_missing) {
+            table.missing(key);
+        }
+        let minutes = keys.minutes?;
         Some(Self {
             confirm: ConfirmRules {
-                commit: begin?,
-                keep: keep?,
-                revert: revert?,
+                commit: keys.begin?.with(minutes),
+                keep: keys.keep?,
+                revert: keys.revert,
             },
-            extend,
-            state: state?,
-            pending: pending?,
-            none: none?,
-            condition,
-            limit: limit?,
-            reload,
+            extend: keys.extend.map(|line| line.with(minutes)),
+            state: keys.state?,
+            pending: keys.pending?,
+            none: keys.none?,
+            condition: keys.condition.map(RevertCondition::from),
+            limit: duration(minutes),
+            reload: None,
         })
     }
 }
 
-impl ReloadRules {
-    /// Reads the keys that only a reload has.
-    fn read(table: &Table<'_>) -> Self {
-        let boot = minutes(table, "boot_minutes");
-        let unsaved = table.table("unsaved").and_then(|table| {
-            let question = table.required_pattern("question");
-            let answer = table.required_string("answer");
-            table.finish();
-            Some(ExpectedAnswer {
-                question: question?,
-                answer: answer?,
-            })
-        });
-        table.finish();
+impl From<ReloadKeys> for ProtectRules {
+    fn from(keys: ReloadKeys) -> Self {
         Self {
-            boot: boot.unwrap_or_default(),
-            unsaved,
+            confirm: ConfirmRules {
+                commit: keys.begin.with(keys.minutes),
+                keep: keys.keep,
+                revert: Vec::new(),
+            },
+            extend: keys.extend.map(|line| line.with(keys.minutes)),
+            state: keys.state,
+            pending: keys.pending,
+            none: keys.none,
+            condition: keys.condition.map(RevertCondition::from),
+            limit: duration(keys.minutes),
+            reload: Some(ReloadRules {
+                boot: duration(keys.boot_minutes),
+                unsaved: keys.unsaved.map(|keys| ExpectedAnswer {
+                    question: keys.question,
+                    answer: keys.answer,
+                }),
+            }),
         }
     }
 }
 
-/// A required number of minutes.
-fn minutes(table: &Table<'_>, key: &str) -> Option<Duration> {
-    let item = table.required(key)?;
-    let minutes = item.integer()?;
-    let minutes = u16::try_from(minutes).ok().filter(|minutes| *minutes > 0);
-    if minutes.is_none() {
-        item.error("bad-number", format!("`{key}` must be 1 or more"));
+impl From<ConditionKeys> for RevertCondition {
+    fn from(keys: ConditionKeys) -> Self {
+        Self {
+            send: keys.send,
+            missing: keys.missing,
+            hint: keys.hint,
+        }
     }
-    minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)))
+}
+
+impl TimedLine {
+    fn with(self, minutes: NonZeroU32) -> String {
+        self.0.replace("{minutes}", &minutes.to_string())
+    }
+}
+
+fn duration(minutes: NonZeroU32) -> Duration {
+    Duration::from_secs(60 * u64::from(minutes.get()))
 }

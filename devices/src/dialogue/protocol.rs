@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{CliRules, LineTransport, NetconfRules, RestRules};
+use super::sections::SessionSections;
+use super::{CliRules, LineTransport, NetconfRules, RestRules, Transport};
 use crate::diagnostic::Diagnostic;
-use crate::document::Table;
+use crate::document::{Table, read_value};
 use crate::read::xml::Namespaces;
 use crate::secret_text::SecretText;
 
@@ -30,8 +31,8 @@ pub(crate) enum Dialect {
 }
 
 impl Protocol {
-    /// Reads the protocol from a platform's root table: `transport`, the sections of
-    /// [`CliRules::read`], [`RestRules::read`] or [`NetconfRules::read`], and the commands of `[read.*]`.
+    /// Reads the protocol from a platform's root table: `transport`, the sections about sessions, and the
+    /// commands of `[read.*]`.
     pub fn read(root: &Table<'_>) -> Option<Self> {
         let reads = root.table("read").map_or_else(Vec::new, |table| {
             let entries = table.entries().into_iter();
@@ -39,12 +40,10 @@ impl Protocol {
                 .filter_map(|(_, _, item)| item.table()?.string("command"))
                 .collect()
         });
-        let transport = root.get("transport");
-        let dialect = match transport.as_ref().and_then(|item| item.string()).as_deref() {
-            Some("ssh-cli") => Dialect::Cli(Arc::new(CliRules::read(root)?)),
-            Some("netconf") => Dialect::Netconf(Arc::new(NetconfRules::read(root)?)),
-            Some("rest") => Dialect::Rest(Arc::new(RestRules::read(root)?)),
-            _ => return None,
+        let dialect = match read_value(SessionSections::transport(root))? {
+            Transport::SshCli => Dialect::Cli(Arc::new(CliRules::read(root)?)),
+            Transport::Netconf => Dialect::Netconf(Arc::new(NetconfRules::read(root)?)),
+            Transport::Rest => Dialect::Rest(Arc::new(RestRules::read(root)?)),
         };
         Some(Self { dialect, reads })
     }

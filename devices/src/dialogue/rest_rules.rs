@@ -3,6 +3,7 @@
 mod candidate_rules;
 mod control_request;
 mod page_rules;
+mod rest_keys;
 mod session_outline;
 mod task_rules;
 mod transaction_rules;
@@ -10,18 +11,22 @@ mod version_rules;
 
 use serde_json::{Map, Value as Json};
 
+use super::sections::{RestSections, secret_texts};
 use super::session_limits::SessionLimits;
-use crate::document::word;
-use crate::document::{Item, Table};
+use crate::document::{Named, Table, read_value};
 use crate::operation::{Method, Precondition, Request};
 use crate::pattern::Pattern;
 use crate::read::field_path::{FieldPath, scalar_text};
 use crate::secret::Text;
 use crate::secret_text::SecretText;
 
-pub(crate) use candidate_rules::{RestCandidateRules, UserCandidateRules};
-pub(crate) use page_rules::{MOST_PAGES, Page, PageRules, next_link};
-pub(crate) use task_rules::{TaskRules, TaskState};
+pub(crate) use candidate_rules::{RestCandidateKeys, RestCandidateRules, UserCandidateRules};
+pub(crate) use page_rules::{MOST_PAGES, Page, PageKeys, PageRules, next_link};
+pub(crate) use rest_keys::{
+    RequestKeys, RestConnectionKeys, RestErrorKeys, ResultFieldKeys, SaveKeys, TokenForm,
+    TokenKeys, UploadHeader, UploadTypeKeys,
+};
+pub(crate) use task_rules::{TaskKeys, TaskRules, TaskState};
 pub(crate) use transaction_rules::TransactionRules;
 pub(crate) use version_rules::{CONFLICT, VersionRules};
 
@@ -165,290 +170,178 @@ pub(crate) struct TokenLogin {
 }
 
 impl RestRules {
-    /// Reads `[connection]`, `[error]` and `[save]` from a platform's root table. Mistakes become
-    /// findings of the table.
+    /// Reads the sections of a REST interface from a platform's root table. Mistakes become findings of
+    /// the table.
     pub(crate) fn read(root: &Table<'_>) -> Option<Self> {
-        let connection = root.required_table("connection")?;
-        let upload = root.table("upload");
-        let upload_type = upload
-            .as_ref()
-            .and_then(|table| table.string("content_type"));
-        let upload_headers = upload
-            .as_ref()
-            .map(|table| texts(table, "headers", &["size", "last"]));
-        if let Some(table) = &upload {
+        let secrets = secret_texts(root);
+        let connection = RestSections::connection(root).and_then(|item| item.table());
+        let rules = connection.and_then(|table| {
+            let limits = RestConnectionKeys::of(&table);
+            let keys = RequestKeys::of(&table);
             table.finish();
+            Self::of_requests(keys?, (&table, limits?.limits.into()), secrets)
+        });
+        let upload: Option<UploadTypeKeys> = read_value(RestSections::upload(root));
+        let errors = RestSections::error(root);
+        let in_body = errors
+            .as_ref()
+            .and_then(|item| item.table()?.table("in_body"));
+        let errors: Option<RestErrorKeys> = read_value(errors);
+        let result = errors.as_ref().and_then(|errors| errors.in_body.clone());
+        let in_body = result.zip(in_body);
+        let in_body = in_body.and_then(|(keys, table)| ResultField::new(keys, &table));
+        let pages = RestSections::pages(root).and_then(|item| PageRules::read(&item));
+        let tasks: Option<TaskKeys> = read_value(RestSections::tasks(root));
+        let candidate = RestSections::candidate(root);
+        let candidate = candidate.and_then(|item| RestCandidateRules::read(&item));
+        let version = read_value(RestSections::version(root));
+        let save: Option<SaveKeys> = read_value(RestSections::save(root));
+        let mut rules = rules?;
+        if let Some(errors) = errors {
+            rules.message = errors.message;
+            rules.code = errors.code;
+            rules.absent = errors.absent;
         }
-        let error = root.table("error");
-        let secrets = SecretText::new(root.patterns("secrets"));
-        let rules = Self {
-            message: error
-                .as_ref()
-                .map(|error| paths(error, "message"))
-                .unwrap_or_default(),
-            in_body: error
-                .as_ref()
-                .and_then(|error| error.table("in_body"))
-                .and_then(|table| result_field(&table)),
-            code: error.as_ref().and_then(|error| error.pattern("code")),
-            absent: error
-                .as_ref()
-                .map(|error| error.patterns("absent"))
-                .unwrap_or_default(),
-            upload_type: upload_type.unwrap_or_else(|| "application/octet-stream".to_owned()),
-            upload_headers: upload_headers.unwrap_or_default(),
-            pages: root
-                .table("pages")
-                .and_then(|table| PageRules::read(&table)),
-            tasks: root
-                .table("tasks")
-                .and_then(|table| TaskRules::read(&table)),
-            candidate: root
-                .table("candidate")
-                .and_then(|table| RestCandidateRules::read(&table)),
-            version: root
-                .table("version")
-                .and_then(|table| VersionRules::read(&table)),
-            save: root.table("save").and_then(|table| save(&table)),
-            ..Self::of_requests(&connection, SessionLimits::read(&connection), secrets)
-        };
-        connection.finish();
-        if let Some(error) = error {
-            error.finish();
+        if let Some(upload) = upload {
+            let headers = upload.headers.into_iter();
+            rules.upload_type = upload.content_type;
+            rules.upload_headers = headers
+                .map(|(name, UploadHeader(value))| (name.value, value))
+                .collect();
         }
-        Some(rules)
+        Some(Self {
+            in_body,
+            pages,
+            tasks: tasks.map(TaskRules::from),
+            candidate,
+            version,
+            save: save.map(save_request),
+            ..rules
+        })
     }
-}
 
-impl RestRules {
-    /// The keys of a table that all requests share. The caller finishes the table.
+    /// The rules of requests, without those of their answers. `table` is their section.
     pub(crate) fn of_requests(
-        table: &Table<'_>,
-        limits: SessionLimits,
+        keys: RequestKeys,
+        (table, limits): (&Table<'_>, SessionLimits),
         secrets: SecretText,
-    ) -> Self {
-        Self {
-            port: table
-                .integer("port")
-                .and_then(|port| u16::try_from(port).ok())
-                .unwrap_or(443),
-            parallel: table
-                .integer("parallel")
-                .and_then(|count| usize::try_from(count).ok())
-                .unwrap_or(1)
-                .max(1),
+    ) -> Option<Self> {
+        let query = keys.query.into_iter();
+        let token = match keys.token {
+            Some(token) => Some(TokenRules::new(token, &table.table("token")?)?),
+            None => None,
+        };
+        Some(Self {
+            port: keys.port,
+            parallel: keys.parallel.max(1),
             limits,
-            token: table.table("token").and_then(|table| token(&table)),
-            headers: headers(table),
-            content_type: table
-                .string("content_type")
-                .unwrap_or_else(|| "application/json".to_owned()),
-            query: texts(table, "query", &[]),
-            busy_status: statuses(table.get("busy_status")).unwrap_or_else(|| vec![503]),
-            busy: table.patterns("busy"),
+            token,
+            headers: headers(keys.accept, keys.headers, table),
+            content_type: keys.content_type,
+            query: query.map(|(name, value)| (name.value, value)).collect(),
+            busy_status: keys.busy_status,
+            busy: keys.busy,
             secrets,
             message: Vec::new(),
             in_body: None,
             code: None,
             absent: Vec::new(),
-            upload_type: String::new(),
+            upload_type: "application/octet-stream".to_owned(),
             upload_headers: Vec::new(),
             pages: None,
             tasks: None,
             candidate: None,
             version: None,
             save: None,
-        }
+        })
     }
 }
 
 /// The fixed headers, with the media type that the device shall return.
-fn headers(connection: &Table<'_>) -> Vec<(String, String)> {
-    let accept = connection.string("accept");
+fn headers(
+    accept: Option<String>,
+    others: Named<String>,
+    table: &Table<'_>,
+) -> Vec<(String, String)> {
     let accept = accept.map(|media_type| ("Accept".to_owned(), media_type));
     let mut headers: Vec<_> = accept.into_iter().collect();
-    headers.extend(texts(connection, "headers", &[]));
+    headers.extend(others.into_iter().map(|(name, value)| (name.value, value)));
     let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     let is_text = |c: char| c.is_ascii_graphic() || c == ' ';
     for (name, value) in &headers {
         if name.is_empty() || !name.chars().all(is_token) || !value.chars().all(is_text) {
             let message = format!("`{name}: {value}` is not an HTTP header");
-            let span = connection.span.clone();
-            connection.findings.error("header", span, message);
+            let span = table.span.clone();
+            table.findings.error("header", span, message);
         }
     }
     headers
 }
 
-/// The texts of a table, by name, with these placeholders.
-fn texts(table: &Table<'_>, key: &str, placeholders: &[&str]) -> Vec<(String, String)> {
-    let entries = table.table(key);
-    let entries = entries.iter().flat_map(Table::entries);
-    entries
-        .filter_map(|(name, _, item)| Some((name, item.string_with(placeholders)?)))
-        .collect()
-}
-
-/// The path, or the paths, of a key.
-pub(super) fn paths(table: &Table<'_>, key: &str) -> Vec<FieldPath> {
-    let items = table.get(key).map(Item::one_or_more);
-    let items = items.iter().flatten();
-    items.filter_map(FieldPath::read).collect()
-}
-
-fn result_field(table: &Table<'_>) -> Option<ResultField> {
-    let path = table.required("path");
-    let ok = table.strings("ok");
-    let failed = table.patterns("failed");
-    if ok.is_none() && failed.is_empty() {
-        table.missing("ok");
-    }
-    table.finish();
-    Some(ResultField {
-        path: FieldPath::read(&path?)?,
-        ok,
-        failed,
-    })
-}
-
-fn token(table: &Table<'_>) -> Option<TokenRules> {
-    let carrier = token_carrier(table);
-    let kind = carrier.as_ref().map(|carrier| carrier.kind);
-    let login = match table.get("login") {
-        Some(item) => Some(token_login(table, item.string()?, kind)),
-        None => None,
-    };
-    table.finish();
-    Some(TokenRules {
-        carrier: carrier?,
-        login: match login {
-            Some(login) => Some(login?),
-            None => None,
-        },
-    })
-}
-
-/// `header`, `query` or `cookie`, and `value` with the placeholder `{token}` at its end.
-fn token_carrier(table: &Table<'_>) -> Option<TokenCarrier> {
-    let value = table.get("value");
-    let prefix = match &value {
-        None => String::new(),
-        Some(item) => {
-            let text = item.string_with(&["token"])?;
-            let prefix = text.strip_suffix("{token}").map(str::to_owned);
-            if prefix.is_none() {
-                item.error("token", "`value` must end with `{token}`");
-            }
-            prefix?
+impl ResultField {
+    fn new(keys: ResultFieldKeys, table: &Table<'_>) -> Option<Self> {
+        if keys.ok.is_none() && keys.failed.is_empty() {
+            table.missing("ok");
+            return None;
         }
-    };
-    let kinds = [
-        ("header", CarrierKind::Header),
-        ("query", CarrierKind::Query),
-        ("cookie", CarrierKind::Cookie),
-    ];
-    let names = kinds.map(|(key, kind)| Some((kind, table.string(key)?)));
-    let mut names = names.into_iter().flatten();
-    match (names.next(), names.next()) {
-        (Some((kind, name)), None) => Some(TokenCarrier { kind, name, prefix }),
-        _ => {
-            let message = format!(
-                "[{}] requires one of `header`, `query` and `cookie`",
-                table.path
-            );
-            table.findings.error("token", table.span.clone(), message);
-            None
-        }
+        Some(Self {
+            path: keys.path,
+            ok: keys.ok,
+            failed: keys.failed,
+        })
     }
 }
 
-fn token_login(
-    table: &Table<'_>,
-    path: String,
-    carrier: Option<CarrierKind>,
-) -> Option<TokenLogin> {
-    let token = match carrier {
-        Some(CarrierKind::Cookie) => table.get("token"),
-        _ => table.required("token"),
-    };
-    let token = match token {
-        Some(item) => Some(FieldPath::read(&item)?),
-        None if carrier == Some(CarrierKind::Cookie) => None,
-        None => return None,
-    };
-    let csrf = table.table("csrf").and_then(|csrf| {
-        let (cookie, header) = (
-            csrf.required_string("cookie"),
-            csrf.required_string("header"),
-        );
-        csrf.finish();
-        Some((cookie?, header?))
-    });
-    let verbs = [("DELETE", Method::Delete), ("POST", Method::Post)];
-    let verb = table
-        .get("logout_verb")
-        .and_then(|item| word(&item, &verbs));
-    Some(TokenLogin {
-        path,
-        body: login_fields(table),
-        with_basic: table.bool("with_basic").unwrap_or(false),
-        login_provider: table.string("login_provider").unwrap_or_default(),
-        unsupported_status: statuses(table.get("unknown_status")).unwrap_or_else(|| vec![404]),
-        is_form: table.bool("form").unwrap_or(false),
-        token,
-        csrf,
-        logout: table
-            .get("logout")
-            .and_then(|item| item.string_with(&["token"])),
-        logout_method: verb.unwrap_or(Method::Delete),
-    })
-}
-
-/// The placeholders of a login. Each is the whole text of a field.
-const LOGIN_PLACEHOLDERS: [&str; 3] = ["user", "password", "login_provider"];
-
-fn login_fields(table: &Table<'_>) -> Vec<(FieldPath, String)> {
-    let body = table.table("body");
-    let Some(body) = body else {
-        return Vec::new();
-    };
-    let fields = body.entries().into_iter();
-    let fields = fields.filter_map(|(name, span, item)| {
-        let is_placeholder = |word: &str| item.as_str() == Some(&format!("{{{word}}}"));
-        let text = if LOGIN_PLACEHOLDERS.iter().any(|word| is_placeholder(word)) {
-            item.string_with(&LOGIN_PLACEHOLDERS)
-        } else {
-            item.string()
+impl TokenRules {
+    fn new(keys: TokenKeys, table: &Table<'_>) -> Option<Self> {
+        let form = match keys.login {
+            Some(_) => TokenForm::Login,
+            None => TokenForm::Credential,
         };
-        Some((FieldPath::read_key(&body, &name, &span)?, text?))
-    });
-    fields.collect()
+        TokenKeys::KEYS.check(form, table);
+        let kinds = [
+            (keys.header.clone(), CarrierKind::Header),
+            (keys.query.clone(), CarrierKind::Query),
+            (keys.cookie.clone(), CarrierKind::Cookie),
+        ];
+        let names = kinds.into_iter();
+        let mut names = names.filter_map(|(name, kind)| Some((name?, kind)));
+        let (Some((name, kind)), None) = (names.next(), names.next()) else {
+            let path = &table.path;
+            let message = format!("[{path}] requires one of `header`, `query` and `cookie`");
+            table.findings.error("token", table.span.clone(), message);
+            return None;
+        };
+        let prefix = keys.value.clone().map(|text| text.0).unwrap_or_default();
+        let carrier = TokenCarrier { kind, name, prefix };
+        if keys.login.is_some() && keys.token.is_none() && kind != CarrierKind::Cookie {
+            table.missing("token");
+            return None;
+        }
+        let login = keys.login.map(|path| TokenLogin {
+            path,
+            body: keys.body.0,
+            with_basic: keys.with_basic,
+            is_form: keys.form,
+            token: keys.token,
+            csrf: keys.csrf.map(|csrf| (csrf.cookie, csrf.header)),
+            logout: keys.logout.map(|path| path.0),
+            logout_method: keys.logout_verb.0,
+            login_provider: keys.login_provider,
+            unsupported_status: keys.unknown_status,
+        });
+        Some(Self { carrier, login })
+    }
 }
 
-fn save(table: &Table<'_>) -> Option<Request> {
-    let path = table.required_string("path");
-    let body = table.string("body");
-    table.finish();
-    Some(Request {
+fn save_request(keys: SaveKeys) -> Request {
+    Request {
         method: Method::Post,
-        path: path?,
-        body: body.map(Text::plain),
+        path: keys.path,
+        body: keys.body.map(Text::plain),
         abridged: None,
         is_file: false,
         idempotent: true,
         precondition: Precondition::None,
-    })
-}
-
-fn statuses(item: Option<Item<'_>>) -> Option<Vec<u16>> {
-    let items = item?.list()?;
-    let numbers = items.iter().filter_map(|item| {
-        let number = item.integer()?;
-        let status = u16::try_from(number).ok();
-        if status.is_none() {
-            item.error("bad-number", format!("{number} is not an HTTP status"));
-        }
-        status
-    });
-    Some(numbers.collect())
+    }
 }

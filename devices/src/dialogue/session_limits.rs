@@ -1,8 +1,9 @@
 //! Absolute limits of sessions, as data. They also end the wait for a device that sends without end.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::document::Table;
+use crate::document::keys;
 
 /// Absolute limits of a platform's sessions. A device may set other durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,35 +36,43 @@ impl Default for SessionLimits {
     }
 }
 
-impl SessionLimits {
-    /// Reads `limits` from the table `[connection]`. Mistakes become findings of the table.
-    pub(super) fn read(connection: &Table<'_>) -> Self {
+keys! {
+    /// Limits of a session; a device may set other durations.
+    pub(crate) struct LimitKeys {
+        /// Seconds for connection and login.
+        login: Option<NonZeroU32>,
+        /// Seconds for one command or request.
+        command: Option<NonZeroU32>,
+        /// Seconds for the run of a device.
+        run: Option<NonZeroU32>,
+        /// Questions of one command.
+        questions: Option<NonZeroU32>,
+        /// Pages of one answer.
+        pages: Option<NonZeroU32>,
+        /// Bytes without the end of a line.
+        line_bytes: Option<NonZeroU32>,
+    }
+}
+
+impl From<Option<LimitKeys>> for SessionLimits {
+    fn from(keys: Option<LimitKeys>) -> Self {
         let default = Self::default();
-        let Some(table) = connection.table("limits") else {
+        let Some(keys) = keys else {
             return default;
         };
-        let number = |key: &str| {
-            let item = table.get(key)?;
-            let number = item.integer()?;
-            let number = u32::try_from(number).ok().filter(|number| *number > 0);
-            if number.is_none() {
-                item.error("bad-number", format!("`{key}` must be 1 or more"));
-            }
-            number
+        let seconds = |number: Option<NonZeroU32>, default| {
+            number.map_or(default, |number| Duration::from_secs(number.get().into()))
         };
-        let seconds = |key: &str, default: Duration| {
-            number(key).map_or(default, |seconds| Duration::from_secs(seconds.into()))
+        let count = |number: Option<NonZeroU32>, default| {
+            number.map_or(default, |number| number.get() as usize)
         };
-        let count = |key: &str, default: usize| number(key).map_or(default, |count| count as usize);
-        let limits = Self {
-            login: seconds("login", default.login),
-            command: seconds("command", default.command),
-            run: seconds("run", default.run),
-            questions: count("questions", default.questions),
-            pages: count("pages", default.pages),
-            line_bytes: count("line_bytes", default.line_bytes),
-        };
-        table.finish();
-        limits
+        Self {
+            login: seconds(keys.login, default.login),
+            command: seconds(keys.command, default.command),
+            run: seconds(keys.run, default.run),
+            questions: count(keys.questions, default.questions),
+            pages: count(keys.pages, default.pages),
+            line_bytes: count(keys.line_bytes, default.line_bytes),
+        }
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::ValueShape;
 use crate::diagnostic::{Diagnostic, Severity, Source};
 
 /// The errors of one file.
@@ -17,7 +16,6 @@ pub struct Findings {
     hidden: RefCell<Vec<Range<usize>>>,
     /// Where the texts are whose placeholders a loader fills.
     filled: RefCell<BTreeSet<usize>>,
-    shape: Option<ValueShape>,
 }
 
 impl Findings {
@@ -28,20 +26,7 @@ impl Findings {
             list: RefCell::default(),
             hidden: RefCell::default(),
             filled: RefCell::default(),
-            shape: None,
         }
-    }
-
-    /// The same; the loader records in the shape what it accepts.
-    pub(crate) fn with_shape(source: &Arc<Source>, shape: Option<ValueShape>) -> Self {
-        Self {
-            shape,
-            ..Self::new(source)
-        }
-    }
-
-    pub(super) fn shape(&self) -> Option<ValueShape> {
-        self.shape.clone()
     }
 
     /// Appends a finding.

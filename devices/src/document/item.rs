@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use toml::de::DeValue;
 
-use super::shape::ValueKind;
-use super::{Findings, Table, ValueShape};
+use super::{Findings, Table};
 use crate::pattern::Pattern;
 
 /// Maximum length of a pattern in a definition, in bytes.
@@ -23,53 +22,36 @@ pub struct Item<'a> {
     /// The dotted key from the root, with list indexes: `attr.vrf`, `read[0]`.
     pub path: String,
     pub(super) base: Option<Box<Item<'a>>>,
-    pub(super) shape: Option<ValueShape>,
 }
 
 impl<'a> Item<'a> {
     /// The parsed TOML value, of any kind.
     pub fn value(&self) -> &'a DeValue<'a> {
-        self.accepts(ValueKind::Any);
         self.value
     }
 
-    fn accepts(&self, kind: ValueKind) {
-        self.shape.iter().for_each(|shape| shape.accepts(kind));
-    }
-
-    fn distinguishes(&self, kind: ValueKind) {
-        self.shape
-            .iter()
-            .for_each(|shape| shape.distinguishes(kind));
-    }
-
-    /// Whether the value can be and is a table. Reports nothing.
+    /// Whether the value is a table. Reports nothing.
     pub fn is_table(&self) -> bool {
-        self.distinguishes(ValueKind::Table);
         self.value.is_table()
     }
 
-    /// Whether the value can be and is a list. Reports nothing.
+    /// Whether the value is a list. Reports nothing.
     pub(crate) fn is_list(&self) -> bool {
-        self.distinguishes(ValueKind::List);
         self.value.is_array()
     }
 
-    /// The string, if the value can be and is one. Reports nothing.
+    /// The string, if the value is one. Reports nothing.
     pub fn as_str(&self) -> Option<&'a str> {
-        self.distinguishes(ValueKind::String);
         self.value.as_str()
     }
 
-    /// The boolean, if the value can be and is one. Reports nothing.
+    /// The boolean, if the value is one. Reports nothing.
     pub fn as_bool(&self) -> Option<bool> {
-        self.distinguishes(ValueKind::Boolean);
         self.value.as_bool()
     }
 
     /// The value as a table with unread keys. Anything else is reported and gives `None`.
     pub fn table(&self) -> Option<Table<'a>> {
-        self.accepts(ValueKind::Table);
         let found = self.value.as_table();
         if found.is_none() {
             self.expected("a table");
@@ -81,9 +63,7 @@ impl<'a> Item<'a> {
             path: self.path.clone(),
             known_keys: RefCell::default(),
             read_values: RefCell::default(),
-            required_keys: RefCell::default(),
             base: None,
-            shape: self.shape.clone(),
         };
         let base = self.base.as_ref().filter(|base| base.value.is_table());
         Some(match base.and_then(|base| base.table()) {
@@ -94,8 +74,11 @@ impl<'a> Item<'a> {
 
     /// The value as a string. Anything else is reported and gives `None`.
     pub fn string(&self) -> Option<String> {
-        self.accepts(ValueKind::String);
-        self.text()
+        let found = self.value.as_str().map(str::to_owned);
+        if found.is_none() {
+            self.expected("a string");
+        }
+        found
     }
 
     /// The value as a string whose placeholders the caller fills. In any other text they are errors.
@@ -125,26 +108,8 @@ impl<'a> Item<'a> {
         Some(text)
     }
 
-    /// The value as a string that should be one of these words. Anything else than a string is
-    /// reported and gives `None`.
-    pub(crate) fn word<'w>(&self, words: impl Iterator<Item = &'w str>) -> Option<String> {
-        if let Some(shape) = &self.shape {
-            shape.accepts_words(words);
-        }
-        self.text()
-    }
-
-    fn text(&self) -> Option<String> {
-        let found = self.value.as_str().map(str::to_owned);
-        if found.is_none() {
-            self.expected("a string");
-        }
-        found
-    }
-
     /// The value as a boolean. Anything else is reported and gives `None`.
     pub fn bool(&self) -> Option<bool> {
-        self.accepts(ValueKind::Boolean);
         let found = self.value.as_bool();
         if found.is_none() {
             self.expected("true or false");
@@ -154,7 +119,6 @@ impl<'a> Item<'a> {
 
     /// The value as a 64-bit integer. Anything else is reported and gives `None`.
     pub fn integer(&self) -> Option<i64> {
-        self.accepts(ValueKind::Integer);
         let found = self.value.as_integer().and_then(|number| {
             i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
         });
@@ -166,7 +130,6 @@ impl<'a> Item<'a> {
 
     /// The elements of a list. Anything else is reported and gives `None`.
     pub fn list(&self) -> Option<Vec<Item<'a>>> {
-        self.accepts(ValueKind::List);
         let found = self.value.as_array();
         if found.is_none() {
             self.expected("a list");
@@ -181,7 +144,6 @@ impl<'a> Item<'a> {
                     span: value.span(),
                     path: format!("{}[{index}]", self.path),
                     base: None,
-                    shape: self.shape.as_ref().map(ValueShape::element),
                 })
                 .collect()
         })
@@ -198,8 +160,6 @@ impl<'a> Item<'a> {
 
     /// A list of strings, or a single string.
     pub fn strings(&self) -> Option<Vec<String>> {
-        self.accepts(ValueKind::List);
-        self.accepts(ValueKind::String);
         if self.value.is_array() {
             self.list()?.iter().map(Item::string).collect()
         } else {

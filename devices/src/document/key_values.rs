@@ -118,6 +118,23 @@ impl<T: KeyValue> KeyValue for Option<T> {
     }
 }
 
+/// A table with the keys of two declarations.
+impl<A: KeyValue, B: KeyValue> KeyValue for (A, B) {
+    fn declare(shape: &ValueShape) {
+        A::declare(shape);
+        B::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        A::read(item).zip(B::read(item))
+    }
+}
+
+/// The value of a key, if the file has it and it is valid.
+pub(crate) fn read<T: KeyValue>(item: Option<Item<'_>>) -> Option<T> {
+    item.and_then(|item| T::read(&item))
+}
+
 /// All values, after all were read: each error is reported.
 fn all<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     let read: Vec<Option<T>> = values.collect();
@@ -160,7 +177,10 @@ impl KeyValue for char {
         match (characters.next(), characters.next()) {
             (Some(character), None) => Some(character),
             _ => {
-                item.error("wrong-kind", format!("`{}` is one character", item.path));
+                item.error(
+                    "wrong-kind",
+                    format!("`{}` must be one character", item.path),
+                );
                 None
             }
         }
@@ -212,14 +232,14 @@ macro_rules! unsigned {
                 let number = <$number>::try_from(item.integer()?).ok();
                 if number.is_none() {
                     let most = <$number>::MAX;
-                    item.error("number", format!("`{}` must be between 0 and {most}", item.path));
+                    item.error("bad-number", format!("`{}` must be between 0 and {most}", item.path));
                 }
                 number
             }
         }
     )+};
 }
-unsigned!(u16, u64, usize);
+unsigned!(u16, u32, u64, usize);
 
 /// A number that is at least 1.
 impl KeyValue for NonZeroU32 {

@@ -43,6 +43,8 @@ pub(crate) struct SectionKey<F: 'static> {
     /// The forms in which the key has an effect. Empty: all.
     pub(crate) forms: &'static [F],
     pub(crate) declare: fn(&ValueShape),
+    /// Whether the key has no default.
+    pub(crate) is_required: fn() -> bool,
 }
 
 /// The keys of a section.
@@ -56,11 +58,13 @@ impl<F: SectionForm> SectionKeys<F> {
     pub(crate) fn declare(&self, shape: &ValueShape) {
         shape.accepts(ValueKind::Table);
         for key in self.keys {
-            let value = shape.key(key.name, None);
+            let value = shape.key(key.name);
             value.describe(first_paragraph(key.doc));
             (key.declare)(&value);
+            if (key.is_required)() {
+                shape.requires(key.name);
+            }
         }
-        shape.is_declared();
     }
 
     /// Reports keys of a section of this form that have no effect.
@@ -105,7 +109,7 @@ impl<F: SectionForm> SectionKeys<F> {
 
 /// One of several words. The error for another word has a suggestion.
 pub(crate) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
-    let text = item.word(words.iter().map(|(word, _)| *word))?;
+    let text = item.string()?;
     if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text) {
         return Some(*meaning);
     }
@@ -152,12 +156,16 @@ macro_rules! keys {
                         doc: concat!($($doc, "\n"),+),
                         forms: $crate::document::keys!(@forms $($forms)?),
                         declare: <$type as $crate::document::KeyValue>::declare,
+                        is_required: || {
+                            let absent: fn() -> Option<$type> =
+                                $crate::document::keys!(@absent $type $(, $default)?);
+                            absent().is_none()
+                        },
                     }),+],
                 };
 
             /// Reads all keys of a table. `None`: some are wrong or missing, which is reported.
             pub(crate) fn of(table: &$crate::document::Table<'_>) -> Option<Self> {
-                table.declare(&Self::KEYS);
                 $(let $field = table.declared::<$type>(
                     $crate::document::keys!(@name $field $($key)?),
                     $crate::document::keys!(@absent $type $(, $default)?),
@@ -205,3 +213,82 @@ macro_rules! word_values {
     };
 }
 pub(crate) use word_values;
+
+/// Declares the keys at the top of a file whose values their own loaders read: each key becomes a
+/// function that finds it. Several kinds of values are separated by `|`. It is an error if a key that
+/// is `required` or `expected` is missing; the latter can be in the file that the table extends.
+macro_rules! sections {
+    (
+        $(#[doc = $about:literal])+
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident $(as $key:literal)? $(($required:ident))? : $($type:ty)|+
+            ),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Copy, Debug)]
+        $vis struct $name;
+
+        impl $name {
+            pub(crate) const KEYS: $crate::document::SectionKeys<()> = $crate::document::SectionKeys {
+                keys: &[$($crate::document::SectionKey {
+                    name: $crate::document::keys!(@name $field $($key)?),
+                    doc: concat!($($doc, "\n"),+),
+                    forms: &[],
+                    declare: |shape| { $(<$type as $crate::document::KeyValue>::declare(shape);)+ },
+                    is_required: || $crate::document::sections!(@required $($required)?),
+                }),+],
+            };
+
+            $(
+                $(#[doc = $doc])+
+                pub(crate) fn $field<'a>(
+                    table: &$crate::document::Table<'a>,
+                ) -> Option<$crate::document::Item<'a>> {
+                    $crate::document::sections!(
+                        @find table, $crate::document::keys!(@name $field $($key)?) $(, $required)?
+                    )
+                }
+            )+
+        }
+
+        impl $crate::document::KeyValue for $name {
+            fn declare(shape: &$crate::document::ValueShape) {
+                Self::KEYS.declare(shape);
+            }
+
+            /// The loaders read the keys.
+            fn read(item: &$crate::document::Item<'_>) -> Option<Self> {
+                item.table().map(|_| Self)
+            }
+        }
+    };
+    (@required) => { false };
+    (@required required) => { true };
+    (@required expected) => { false };
+    (@find $table:ident, $key:expr) => { $table.get($key) };
+    (@find $table:ident, $key:expr, $required:ident) => { $table.required($key) };
+}
+pub(crate) use sections;
+
+/// Declares a text with these placeholders and no others.
+macro_rules! text_with {
+    ($(#[doc = $doc:literal])+ $vis:vis struct $name:ident($($placeholder:literal),+);) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug)]
+        $vis struct $name(pub(crate) String);
+
+        impl $crate::document::KeyValue for $name {
+            fn declare(shape: &$crate::document::ValueShape) {
+                String::declare(shape);
+            }
+
+            fn read(item: &$crate::document::Item<'_>) -> Option<Self> {
+                item.string_with(&[$($placeholder),+]).map(Self)
+            }
+        }
+    };
+}
+pub(crate) use text_with;

@@ -1,8 +1,4 @@
-//! What loaders accept in a file, as JSON Schema.
-//!
-//! A loader that reads a file with a [`ValueShape`] records in it the keys that it reads, the kinds of
-//! their values and their words. Tables of one kind share a shape, whatever their names are.
-//! Nothing is known of a table that is in no file: the schema permits everything in it.
+//! What the declared keys of a file accept, as JSON Schema.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json, json};
 
-/// A kind of value that a loader accepts.
+/// A kind of value that a key accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ValueKind {
     Boolean,
@@ -24,31 +20,21 @@ pub(crate) enum ValueKind {
     Any,
 }
 
-/// A key is required if the loader required it in every table, and in so many: some keys are required only beside
-/// others, which a few tables have by chance.
-const FEWEST_TABLES: usize = 8;
-
-/// What loaders accept as a value.
+/// What a key accepts. Several declarations of one key accept the values of all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ValueShape(Rc<RefCell<ShapeNode>>);
 
 #[derive(Debug, Default)]
 struct ShapeNode {
     kinds: BTreeSet<ValueKind>,
-    /// Whether a loader distinguishes the kinds.
-    is_distinguished: bool,
     /// The texts of [`ValueKind::Word`].
     words: BTreeSet<String>,
     keys: BTreeMap<String, ValueShape>,
     /// The values of a table whose keys are names.
     named: Option<ValueShape>,
-    /// Whether other keys than those are errors.
-    is_closed: bool,
-    /// The keys that the loader required of every table, and the number of tables.
-    required: Option<BTreeSet<String>>,
-    tables: usize,
+    required: BTreeSet<&'static str>,
     elements: Option<ValueShape>,
-    /// The meaning, from the declaration of the key.
+    /// The meaning, from each declaration of the key.
     descriptions: BTreeSet<String>,
 }
 
@@ -63,14 +49,27 @@ impl ValueShape {
         self.0.borrow_mut().kinds.insert(kind);
     }
 
+    /// These texts are accepted.
+    pub(crate) fn accepts_words<'a>(&self, words: impl Iterator<Item = &'a str>) {
+        self.accepts(ValueKind::Word);
+        let mut node = self.0.borrow_mut();
+        node.words.extend(words.map(str::to_owned));
+    }
+
     /// The meaning of the key.
-    pub(super) fn describe(&self, text: String) {
+    pub(crate) fn describe(&self, text: String) {
         self.0.borrow_mut().descriptions.insert(text);
     }
 
-    /// All keys are declared.
-    pub(super) fn is_declared(&self) {
-        self.0.borrow_mut().is_closed = true;
+    /// A table has this key.
+    pub(super) fn requires(&self, key: &'static str) {
+        self.0.borrow_mut().required.insert(key);
+    }
+
+    /// The value of a key.
+    pub(crate) fn key(&self, key: &str) -> ValueShape {
+        let keys = &mut self.0.borrow_mut().keys;
+        keys.entry(key.to_owned()).or_default().clone()
     }
 
     /// The values of a table whose keys are names.
@@ -79,112 +78,53 @@ impl ValueShape {
         node.named.get_or_insert_default().clone()
     }
 
-    /// A value of this kind is accepted, and those of other kinds are.
-    pub(super) fn distinguishes(&self, kind: ValueKind) {
-        self.accepts(kind);
-        self.0.borrow_mut().is_distinguished = true;
-    }
-
-    /// These texts are accepted.
-    pub(crate) fn accepts_words<'a>(&self, words: impl Iterator<Item = &'a str>) {
-        self.accepts(ValueKind::Word);
-        let mut node = self.0.borrow_mut();
-        node.words.extend(words.map(str::to_owned));
-    }
-
-    /// The value of a key. A key that a base table has too has one shape in both.
-    pub(crate) fn key(&self, key: &str, base: Option<&ValueShape>) -> ValueShape {
-        if let Some(known) = self.0.borrow().keys.get(key) {
-            return known.clone();
-        }
-        let shape = base.map_or_else(ValueShape::default, |base| base.key(key, None));
-        let keys = &mut self.0.borrow_mut().keys;
-        keys.entry(key.to_owned()).or_insert(shape).clone()
-    }
-
-    /// The value of a key that is a name.
-    pub(super) fn named(&self, key: &str) -> ValueShape {
-        let mut node = self.0.borrow_mut();
-        match node.keys.get(key) {
-            Some(known) => known.clone(),
-            None => node.named.get_or_insert_default().clone(),
-        }
-    }
-
-    /// All keys of a table are names, also if this one is empty.
-    pub(super) fn has_names(&self) {
-        self.0.borrow_mut().named.get_or_insert_default();
-    }
-
     /// An element of the list.
-    pub(super) fn element(&self) -> ValueShape {
+    pub(crate) fn element(&self) -> ValueShape {
         let mut node = self.0.borrow_mut();
         node.elements.get_or_insert_default().clone()
     }
 
-    /// Keys that were not read are errors. The loader required some keys of this table.
-    pub(super) fn close(&self, required: BTreeSet<String>) {
-        let mut node = self.0.borrow_mut();
-        node.is_closed = true;
-        node.tables += 1;
-        node.required = Some(match &node.required {
-            Some(known) => known & &required,
-            None => required,
-        });
+    /// The JSON Schema of a file.
+    pub(crate) fn schema(&self) -> Json {
+        self.schema_of(true)
     }
 
-    /// The JSON Schema of the value at this JSON pointer. A shape that occurs again is a reference to
-    /// the first one.
-    pub(crate) fn schema(&self, pointer: &str) -> Json {
-        self.schema_at(pointer, &mut Vec::new())
-    }
-
-    fn schema_at(&self, pointer: &str, pointers: &mut Vec<(ValueShape, String)>) -> Json {
-        let mut known = pointers.iter();
-        if let Some((_, first)) = known.find(|(other, _)| Rc::ptr_eq(&other.0, &self.0)) {
-            return json!({"$ref": first});
-        }
+    /// The schema of a table that another file can complete, or not: keys are required in files and in
+    /// elements of lists only.
+    fn schema_of(&self, is_complete: bool) -> Json {
         let node = self.0.borrow();
         let mut schema = Map::new();
         if !node.descriptions.is_empty() {
             let all: Vec<&str> = node.descriptions.iter().map(String::as_str).collect();
             schema.insert("description".to_owned(), json!(all.join(" ")));
         }
-        if node.kinds.contains(&ValueKind::Any) || node.kinds.is_empty() {
+        if node.kinds.contains(&ValueKind::Any) {
             return Json::Object(schema);
         }
-        pointers.push((self.clone(), pointer.to_owned()));
-        let mut below = |shape: &ValueShape, part: &str| {
-            shape.schema_at(&format!("{pointer}/{part}"), pointers)
-        };
-        // What a loader distinguishes can have kinds that no file has.
-        if !node.is_distinguished {
-            schema.insert("type".to_owned(), types(&node.kinds));
-            if node.kinds.contains(&ValueKind::Word) && !node.kinds.contains(&ValueKind::String) {
-                let valid = json!([{"not": {"type": "string"}}, {"enum": node.words}]);
-                schema.insert("anyOf".to_owned(), valid);
-            }
+        schema.insert("type".to_owned(), types(&node.kinds));
+        if node.kinds.contains(&ValueKind::Word) && !node.kinds.contains(&ValueKind::String) {
+            let valid = json!([{"not": {"type": "string"}}, {"enum": node.words}]);
+            schema.insert("anyOf".to_owned(), valid);
         }
         let properties = node.keys.iter();
         let properties: Map<String, Json> = properties
-            .map(|(key, shape)| (key.clone(), below(shape, &format!("properties/{key}"))))
+            .map(|(key, shape)| (key.clone(), shape.schema_of(false)))
             .collect();
-        if !properties.is_empty() {
+        let has_keys = !properties.is_empty();
+        if has_keys {
             schema.insert("properties".to_owned(), properties.into());
         }
         if let Some(named) = &node.named {
-            let named = below(named, "additionalProperties");
+            let named = named.schema_of(false);
             schema.insert("additionalProperties".to_owned(), named);
-        } else if node.is_closed {
+        } else if has_keys {
             schema.insert("additionalProperties".to_owned(), false.into());
         }
-        let required = node.required.as_ref().filter(|keys| !keys.is_empty());
-        let required = required.filter(|_| node.tables >= FEWEST_TABLES);
-        if let Some(required) = required {
-            schema.insert("required".to_owned(), json!(required));
+        if is_complete && !node.required.is_empty() {
+            schema.insert("required".to_owned(), json!(node.required));
         }
         if let Some(elements) = &node.elements {
-            schema.insert("items".to_owned(), below(elements, "items"));
+            schema.insert("items".to_owned(), elements.schema_of(true));
         }
         Json::Object(schema)
     }

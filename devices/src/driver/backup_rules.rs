@@ -56,11 +56,11 @@ impl Backup {
 keys! {
     /// What a backup leaves out.
     pub(super) struct BackupKeys {
-        /// Lines, or names of JSON fields and texts in JSON lists, that change by themselves.
+        /// Patterns of lines that change without a change of the configuration.
         volatile: Vec<Pattern>,
-        /// Parts of lines and what replaces them.
+        /// Replacements in lines.
         replace: Vec<ReplacementKeys>,
-        /// The same for the answer to one read.
+        /// Both for the answer to one read.
         read: Named<BackupReadKeys>,
     }
 }
@@ -68,9 +68,9 @@ keys! {
 keys! {
     /// What a backup leaves out of an answer.
     pub(super) struct BackupReadKeys {
-        /// Lines, or names of JSON fields and texts in JSON lists, that change by themselves.
+        /// Patterns of lines that change without a change of the configuration.
         volatile: Vec<Pattern>,
-        /// Parts of lines and what replaces them.
+        /// Replacements in lines.
         replace: Vec<ReplacementKeys>,
     }
 }

@@ -9,7 +9,7 @@ mod prefix;
 mod range_set;
 mod type7;
 
-use crate::document::{Item, KeyValue, Table, word};
+use crate::document::{Item, KeyValue, SectionForm, ValueShape, keys, word_values};
 use crate::model::address::canonical_address;
 use crate::model::load::value_of;
 use crate::number_list;
@@ -65,6 +65,105 @@ pub(crate) enum Codec {
     Expand(Vec<(String, Vec<String>)>),
 }
 
+/// The kind of a codec of a platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CodecForm {
+    Prefix,
+    Words,
+    RangeSet,
+    Type7,
+    Expand,
+    List,
+}
+
+use CodecForm::{Expand, Prefix, Type7, Words};
+
+impl SectionForm for CodecForm {
+    const FORMS: &'static [(Self, &'static str)] = &[
+        (Prefix, "`kind = \"prefix\"`"),
+        (Words, "`kind = \"words\"`"),
+        (Self::RangeSet, "`kind = \"range-set\"`"),
+        (Type7, "`kind = \"type7\"`"),
+        (Expand, "`kind = \"expand\"`"),
+        (Self::List, "`kind = \"list\"`"),
+    ];
+}
+
+word_values!(CodecForm {
+    "prefix" => Prefix,
+    "words" => Words,
+    "range-set" => CodecForm::RangeSet,
+    "type7" => Type7,
+    "expand" => Expand,
+    "list" => CodecForm::List,
+});
+
+/// What commands contain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WrittenForm {
+    Word,
+    Value,
+}
+
+word_values!(WrittenForm {
+    "word" => WrittenForm::Word,
+    "value" => WrittenForm::Value,
+});
+
+keys! {
+    /// A value format of a platform.
+    pub(super) struct CodecKeys at CodecForm {
+        /// The kind of the format.
+        kind: CodecForm,
+        /// Pairs of the device's word and the value.
+        table: Vec<CodecRow> where [Prefix, Words, Expand],
+        /// Other names are invalid on the device.
+        only: bool where [Prefix],
+        /// Texts that are not names.
+        refused: Option<RefusedNameKeys> where [Prefix],
+        /// `value`: the value is sent, although the device prints the word.
+        write: WrittenForm where [Words] = WrittenForm::Word,
+        /// Lowest number.
+        low: Option<u32> where [CodecForm::RangeSet],
+        /// Highest number.
+        high: Option<u32> where [CodecForm::RangeSet],
+        /// Attribute with the form of the secret.
+        form: Option<String> where [Type7],
+        /// Character between elements.
+        separator: Option<char> where [CodecForm::List],
+    }
+}
+
+keys! {
+    /// Texts that are not names.
+    pub(super) struct RefusedNameKeys {
+        /// Pattern of these texts.
+        pattern: Pattern,
+        /// The reason.
+        reason: String,
+    }
+}
+
+/// A word of the device and its value, in a list of two.
+#[derive(Clone, Debug)]
+pub(super) struct CodecRow(String, Value);
+
+impl KeyValue for CodecRow {
+    fn declare(shape: &ValueShape) {
+        Vec::<Value>::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        match item.list()?.as_slice() {
+            [word, value] => Some(Self(word.string()?, value_of(value)?)),
+            _ => {
+                item.error("wrong-kind", "a row has two elements");
+                None
+            }
+        }
+    }
+}
+
 impl Codec {
     /// A codec that needs no parameters, by name.
     pub(crate) fn built_in(name: &str) -> Option<Self> {
@@ -78,70 +177,65 @@ impl Codec {
         })
     }
 
-    pub(crate) fn load(table: &Table<'_>) -> Option<Self> {
-        #[derive(Clone, Copy)]
-        enum CodecKind {
-            Prefix,
-            Words,
-            RangeSet,
-            Type7,
-            Expand,
-            List,
+    /// Reads `[codec.NAME]`.
+    pub(crate) fn load(item: &Item<'_>) -> Option<Self> {
+        let table = item.table()?;
+        let Some(keys) = CodecKeys::of(&table) else {
+            table.finish();
+            return None;
+        };
+        CodecKeys::KEYS.check(keys.kind, &table);
+        table.finish();
+        let missing = |key: &str| {
+            table.missing(key);
+            None
+        };
+        let needs_table = matches!(keys.kind, Prefix | Words | Expand);
+        if needs_table && keys.table.is_empty() {
+            return missing("table");
         }
-        let kind = word(
-            &table.required("kind")?,
-            &[
-                ("prefix", CodecKind::Prefix),
-                ("words", CodecKind::Words),
-                ("range-set", CodecKind::RangeSet),
-                ("type7", CodecKind::Type7),
-                ("expand", CodecKind::Expand),
-                ("list", CodecKind::List),
-            ],
-        )?;
-        let codec = match kind {
-            CodecKind::Prefix => Codec::Prefix {
-                only: table.bool("only").unwrap_or(false),
-                refused: table.get("refused").and_then(|item| refused(&item)),
-                table: pairs(table)?
+        Some(match keys.kind {
+            Prefix => Codec::Prefix {
+                only: keys.only,
+                refused: keys.refused.map(|keys| (keys.pattern, keys.reason)),
+                table: keys
+                    .table
                     .into_iter()
-                    .filter_map(|(short, full)| Some((short, full.as_str()?.to_owned())))
+                    .filter_map(|CodecRow(short, full)| Some((short, full.as_str()?.to_owned())))
                     .collect(),
             },
-            CodecKind::Words => Codec::Words {
-                table: pairs(table)?,
-                write_value: table
-                    .get("write")
-                    .and_then(|item| word(&item, &[("word", false), ("value", true)]))
-                    .unwrap_or(false),
-            },
-            CodecKind::RangeSet => Codec::RangeSet(RangeSet {
-                low: table
-                    .integer("low")
-                    .and_then(|low| u32::try_from(low).ok())?,
-                high: table
-                    .integer("high")
-                    .and_then(|high| u32::try_from(high).ok())?,
-            }),
-            CodecKind::Type7 => Codec::Type7 {
-                form: table.required_string("form")?,
-            },
-            CodecKind::List => Codec::List {
-                separator: char::read(&table.required("separator")?)?,
-            },
-            CodecKind::Expand => Codec::Expand(
-                pairs(table)?
+            Words => Codec::Words {
+                table: keys
+                    .table
                     .into_iter()
-                    .map(|(word, parts)| {
+                    .map(|CodecRow(word, value)| (word, value))
+                    .collect(),
+                write_value: keys.write == WrittenForm::Value,
+            },
+            CodecForm::RangeSet => match (keys.low, keys.high) {
+                (None, _) => return missing("low"),
+                (_, None) => return missing("high"),
+                (Some(low), Some(high)) => Codec::RangeSet(RangeSet { low, high }),
+            },
+            Type7 => match keys.form {
+                None => return missing("form"),
+                Some(form) => Codec::Type7 { form },
+            },
+            CodecForm::List => match keys.separator {
+                None => return missing("separator"),
+                Some(separator) => Codec::List { separator },
+            },
+            Expand => Codec::Expand(
+                keys.table
+                    .into_iter()
+                    .map(|CodecRow(word, parts)| {
                         let parts = parts.as_list().unwrap_or_default();
                         let parts = parts.iter().filter_map(Value::as_str);
                         (word, parts.map(str::to_owned).collect())
                     })
                     .collect(),
             ),
-        };
-        table.finish();
-        Some(codec)
+        })
     }
 
     /// The canonical form of a value that a catalog gives.
@@ -277,27 +371,6 @@ fn number_list(text: &str) -> Option<Vec<Value>> {
             .map(|number| Value::Integer(number.into()))
             .collect(),
     )
-}
-
-/// A pattern and the reason: `{ pattern = '…', reason = "…" }`.
-fn refused(item: &Item<'_>) -> Option<(Pattern, String)> {
-    let table = item.table()?;
-    let pattern = table.required_pattern("pattern");
-    let reason = table.required_string("reason");
-    table.finish();
-    Some((pattern?, reason?))
-}
-
-fn pairs(table: &Table<'_>) -> Option<Vec<(String, Value)>> {
-    let rows = table.required("table")?.list()?;
-    let mut pairs = Vec::new();
-    for row in &rows {
-        match row.list()?.as_slice() {
-            [word, value] => pairs.push((word.string()?, value_of(value)?)),
-            _ => row.error("wrong-kind", "a row has two elements"),
-        }
-    }
-    Some(pairs)
 }
 
 fn expand(table: &[(String, Vec<String>)], value: &Value) -> Value {

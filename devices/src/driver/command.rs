@@ -6,7 +6,7 @@
 
 mod condition;
 mod lines;
-mod load;
+pub(super) mod load;
 #[cfg(test)]
 mod tests;
 

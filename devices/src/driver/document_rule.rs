@@ -32,8 +32,8 @@ pub(crate) struct DocumentRule {
 
 keys! {
     /// How a document is written as a whole.
-    struct DocumentKeys {
-        /// Method of the request.
+    pub(super) struct DocumentKeys {
+        /// `POST` (default) or `PUT`.
         verb: DocumentVerb = DocumentVerb(Method::Post),
         /// Path of the request.
         path: String,
@@ -41,16 +41,16 @@ keys! {
         document: FieldPath = FieldPath::default(),
         /// Path of the document in the body.
         envelope: FieldPath = FieldPath::default(),
-        /// Further fields of the body.
+        /// The other fields of the body.
         body: JsonFields,
-        /// The same for a request that checks the document, sent before the change.
+        /// Such fields of a request that is sent first, as a check.
         check: Option<JsonFields>,
     }
 }
 
 /// The method of a request that writes a document.
 #[derive(Clone, Copy, Debug)]
-struct DocumentVerb(Method);
+pub(super) struct DocumentVerb(Method);
 
 word_values!(DocumentVerb {
     "POST" => DocumentVerb(Method::Post),

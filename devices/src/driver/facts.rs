@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::map::IndexMap;
 
-use crate::document::{Item, KeyValue, Table, keys};
+use crate::document::{Item, KeyValue, ValueKind, ValueShape, keys};
 use crate::pattern::Pattern;
 use crate::read::field_path::FieldPath;
 use crate::read::{CONFIG, Reads};
@@ -39,38 +39,38 @@ enum FactSource {
 
 keys! {
     /// Where a fact is.
-    struct FactKeys {
-        /// The value on all devices.
+    pub(super) struct FactKeys {
+        /// A fixed value.
         constant: Option<String>,
         /// The read with the value.
         from: Option<String>,
         /// Pattern; the first group is the value.
         pattern: Option<Pattern>,
-        /// Path of the value in a JSON answer.
+        /// Path of the value in JSON.
         path: Option<FieldPath>,
-        /// Where it is in the saved configuration of a device whose answer is not saved.
+        /// The source in saved answers without this read.
         fallback as "else": Option<FactFallbackKeys>,
     }
 }
 
 keys! {
     /// Where a fact is in the saved configuration.
-    struct FactFallbackKeys {
-        /// The read with the value.
+    pub(super) struct FactFallbackKeys {
+        /// The other read.
         from: String,
-        /// Pattern; the first group is the value.
+        /// Its first group is the value.
         pattern: Pattern,
     }
 }
 
 keys! {
     /// Where the serial numbers of a device are.
-    struct IdentityKeys {
+    pub(super) struct IdentityKeys {
         /// The read with the numbers.
         from: String,
         /// Pattern; the first group of each match is a number.
         pattern: Option<Pattern>,
-        /// Path of the number in a JSON answer.
+        /// Path of the number in JSON.
         path: Option<FieldPath>,
     }
 }
@@ -205,7 +205,7 @@ pub(crate) struct When {
 }
 
 #[derive(Clone, Debug)]
-enum Condition {
+pub(super) enum Condition {
     Is(String),
     /// The text is a part of the fact.
     Contains(String),
@@ -216,27 +216,20 @@ impl When {
     /// Reads `{ model = ["2960"], family = "IOS-XE Software", version = ">=15.2", fact.x = …,
     /// option.y = … }`.
     pub(crate) fn load(item: &Item<'_>) -> Option<Self> {
-        let table = item.table()?;
-        let mut conditions = Vec::new();
-        for (key, fact) in [
-            ("model", "model"),
-            ("family", "os.family"),
-            ("version", "operatingsystemrelease"),
-        ] {
-            if let Some(item) = table.get(key) {
-                let mut values = values(&item)?;
-                if key == "family" {
-                    values = values.into_iter().map(Condition::within).collect();
-                }
-                conditions.push((fact.to_owned(), values));
-            }
-        }
-        for (key, prefix) in [("fact", ""), ("option", "option.")] {
-            if let Some(table) = table.table(key) {
-                dotted(&table, prefix, &mut conditions)?;
-            }
-        }
-        table.finish();
+        let keys = WhenKeys::read(item)?;
+        let family = keys.family.map(|FactValues(values)| {
+            FactValues(values.into_iter().map(Condition::within).collect())
+        });
+        let own = [
+            ("model", keys.model),
+            ("os.family", family),
+            ("operatingsystemrelease", keys.version),
+        ];
+        let own = own.into_iter();
+        let own = own.filter_map(|(fact, values)| Some((fact.to_owned(), values?.0)));
+        let options = keys.option.0.into_iter();
+        let options = options.map(|(name, values)| (format!("option.{name}"), values));
+        let conditions: Vec<_> = own.chain(keys.fact.0).chain(options).collect();
         if conditions.is_empty() {
             item.error("when", "`when` requires a condition");
         }
@@ -278,37 +271,75 @@ impl Condition {
     }
 }
 
-/// Names of facts and options contain dots, which TOML parses as nested tables.
-fn dotted(
-    table: &Table<'_>,
-    prefix: &str,
-    conditions: &mut Vec<(String, Vec<Condition>)>,
-) -> Option<()> {
-    for (name, _, item) in table.entries() {
-        let name = format!("{prefix}{name}");
-        if item.is_table() {
-            dotted(&item.table()?, &format!("{name}."), conditions)?;
-        } else {
-            conditions.push((name, values(&item)?));
-        }
+keys! {
+    /// Conditions that must all hold.
+    pub(super) struct WhenKeys {
+        /// Parts of the model.
+        model: Option<FactValues>,
+        /// Parts of the operating system's family.
+        family: Option<FactValues>,
+        /// Range of versions.
+        version: Option<FactValues>,
+        /// Values of facts.
+        fact: FactConditions,
+        /// Options of the inventory.
+        option: FactConditions,
     }
-    Some(())
 }
 
-fn values(item: &Item<'_>) -> Option<Vec<Condition>> {
-    let texts = match item.as_bool() {
-        Some(truth) => vec![truth.to_string()],
-        None => item.strings()?,
-    };
-    let conditions = texts.into_iter().map(|text| {
-        for operator in [">=", "<=", ">", "<"] {
-            if let Some(version) = text.strip_prefix(operator) {
-                return Condition::Version(operator.to_owned(), numbers(version));
+/// The values of a fact, of which one must hold.
+#[derive(Clone, Debug)]
+pub(super) struct FactValues(Vec<Condition>);
+
+impl KeyValue for FactValues {
+    fn declare(shape: &ValueShape) {
+        bool::declare(shape);
+        Vec::<String>::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let texts = match item.as_bool() {
+            Some(truth) => vec![truth.to_string()],
+            None => item.strings()?,
+        };
+        let conditions = texts.into_iter().map(|text| {
+            for operator in [">=", "<=", ">", "<"] {
+                if let Some(version) = text.strip_prefix(operator) {
+                    return Condition::Version(operator.to_owned(), numbers(version));
+                }
+            }
+            Condition::Is(text)
+        });
+        Some(Self(conditions.collect()))
+    }
+}
+
+/// Conditions by the name of the fact or option. Names contain dots, which TOML parses as nested tables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FactConditions(Vec<(String, Vec<Condition>)>);
+
+impl KeyValue for FactConditions {
+    fn declare(shape: &ValueShape) {
+        shape.accepts(ValueKind::Table);
+        shape.any_name().accepts_anything();
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let mut conditions = Vec::new();
+        for (name, _, item) in item.table()?.entries() {
+            if item.is_table() {
+                let inner = Self::read(&item)?.0.into_iter();
+                conditions.extend(inner.map(|(rest, values)| (format!("{name}.{rest}"), values)));
+            } else {
+                conditions.push((name, FactValues::read(&item)?.0));
             }
         }
-        Condition::Is(text)
-    });
-    Some(conditions.collect())
+        Some(Self(conditions))
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Self::default())
+    }
 }
 
 /// The numbers in a version: `15.2(4)E10` → 15, 2, 4, 10.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::document::Table;
+use crate::document::{Item, KeyValue, ValueShape};
 use crate::secret::Text;
 
 /// The first word of the lines that remove: `no`, `undo`, `delete`, `unset`.
@@ -22,22 +22,31 @@ impl Default for Negation {
     }
 }
 
+/// One word.
+#[derive(Clone, Debug)]
+pub(in crate::driver) struct OneWord(pub(super) String);
+
+impl KeyValue for OneWord {
+    fn declare(shape: &ValueShape) {
+        String::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let word = item.string()?;
+        if word.is_empty() || word.contains(char::is_whitespace) {
+            item.error("negate", format!("`{}` must be one word", item.path));
+            return None;
+        }
+        Some(Self(word))
+    }
+}
+
 impl Negation {
-    /// Reads the platform's keys `negate` and `negate_replaces`.
-    pub(crate) fn load(root: &Table<'_>) -> Self {
-        let default = Self::default();
-        let word = |key: &str| {
-            let item = root.get(key)?;
-            let word = item.string()?;
-            if word.is_empty() || word.contains(char::is_whitespace) {
-                item.error("negate", format!("`{key}` must be one word"));
-                return None;
-            }
-            Some(word)
-        };
+    /// The words of a platform; without one, `no`.
+    pub(super) fn new(word: Option<OneWord>, replaced: Option<OneWord>) -> Self {
         Self {
-            word: word("negate").unwrap_or(default.word),
-            replaced: word("negate_replaces"),
+            word: word.map_or_else(|| Self::default().word, |word| word.0),
+            replaced: replaced.map(|word| word.0),
         }
     }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Item, KeyValue, Table, keys};
+use crate::document::{Item, KeyValue, keys};
 use crate::pattern::Pattern;
 
 /// The values of parameters by name.
@@ -24,21 +24,21 @@ pub struct Parameter {
 
 keys! {
     /// A parameter of a platform's devices.
-    struct ParameterKeys {
-        /// What it is.
+    pub(super) struct ParameterKeys {
+        /// What the parameter is.
         doc: String = String::new(),
-        /// The value of devices that do not set it.
+        /// Its value for devices without one.
         default: Option<String>,
-        /// Pattern of its values.
+        /// Pattern of valid values.
         pattern: Option<Pattern>,
     }
 }
 
 impl Parameter {
     /// Reads the section `[parameter]` of a platform.
-    pub(super) fn load_all(root: &Table<'_>) -> Vec<Self> {
-        let entries = root.table("parameter");
-        let entries = entries.iter().flat_map(Table::entries);
+    pub(super) fn load_all(item: &Item<'_>) -> Vec<Self> {
+        let entries = item.table().map(|table| table.entries());
+        let entries = entries.into_iter().flatten();
         let parameters = entries.filter_map(|(name, _, item)| Self::load(name, &item));
         parameters.collect()
     }

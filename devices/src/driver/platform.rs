@@ -4,6 +4,7 @@ mod netconf_outline;
 pub(super) mod outline;
 pub(super) mod platform_type;
 pub(super) mod rest_outline;
+pub(super) mod sections;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use self::platform_type::PlatformType;
+use self::sections::{IdentitySections, PlatformKeys, PlatformSections, TransportSections};
 use super::backup_rules::{BackupKeys, BackupRules};
 use super::codec::Codec;
 use super::context::Context;
@@ -26,11 +28,12 @@ use super::self_test::platform_test::PlatformTest;
 use super::self_test::test_source::{DefinitionTests, TestSource};
 use super::session_use::SessionUse;
 use super::standby::StandbyRule;
-use super::transport::Transport;
 use super::type_driver::TypeDriver;
 use crate::diagnostic::Source;
 use crate::dialogue::Protocol;
-use crate::document::{KeyValue, Table, word};
+use crate::dialogue::Transport;
+use crate::dialogue::sections::SessionSections;
+use crate::document::{Item, Named, Table, read_value};
 use crate::model::TypeModel;
 use crate::model::load::check_schema;
 use crate::names::{PlatformName, TypeName};
@@ -115,83 +118,62 @@ impl Platform {
         shipped: bool,
         supplied: &ParameterValues,
     ) -> Option<Self> {
-        check_schema(root)?;
-        let name = root.required_string("platform");
-        let is_derived = root.string("extends").is_some_and(|base| base != "shipped");
+        check_schema(PlatformSections::schema(root))?;
+        let name: Option<String> = read_value(PlatformSections::platform(root));
+        let extended: Option<String> = read_value(PlatformSections::extends(root));
+        let is_derived = extended.is_some_and(|base| base != "shipped");
         // What stands for the other platform itself is not taken from it.
-        let own = |key: &str| {
-            if is_derived {
-                root.get_own(key)
-            } else {
-                root.get(key)
-            }
-        };
-        root.get("doc");
-        let transport = root.required("transport");
-        let words = [
-            ("ssh-cli", Transport::SshCli),
-            ("rest", Transport::Rest),
-            ("netconf", Transport::Netconf),
-        ];
-        let transport = transport.and_then(|item| word(&item, &words));
-        let aliases = own("aliases").and_then(|item| item.strings());
-        let mock = own("mock").and_then(|item| {
-            word(
-                &item,
-                &[
-                    ("switch", MockKind::Switch),
-                    ("load-balancer", MockKind::LoadBalancer),
-                ],
-            )
-        });
+        let is_own = |item: &Item<'_>| !is_derived || root.is_own(item);
+        PlatformSections::doc(root);
+        let aliases = read_value(IdentitySections::aliases(root).filter(is_own));
+        let mock = read_value(IdentitySections::mock(root).filter(is_own));
+        let transport = read_value(SessionSections::transport(root));
         let protocol = Protocol::read(root);
-        let entries = |key: &str| {
-            root.table(key)
-                .iter()
-                .flat_map(Table::entries)
-                .collect::<Vec<_>>()
+        let keys = PlatformKeys::of(root);
+        let entries = |item: Option<Item<'a>>| {
+            let table = item.and_then(|item| item.table());
+            table.map(|table| table.entries()).unwrap_or_default()
         };
         let mut reads = IndexMap::default();
-        let declared: Vec<String> = entries("read").into_iter().map(|(name, ..)| name).collect();
-        for (name, _, item) in entries("read") {
+        let mut declared: Vec<String> = Vec::new();
+        for (name, _, item) in entries(PlatformSections::read(root)) {
             let namespaces = protocol.as_ref().and_then(Protocol::namespaces);
             if let Some(rule) = ReadRule::load(&name, &item, namespaces) {
-                reads.insert(name, rule);
+                reads.insert(name.clone(), rule);
             }
+            declared.push(name);
         }
         let mut documents = IndexMap::default();
-        for (name, _, item) in entries("write") {
+        for (name, _, item) in entries(PlatformSections::write(root)) {
             documents.extend(DocumentRule::load(&name, &item, &reads).map(|rule| (name, rule)));
         }
         let mut facts = Vec::new();
-        for (name, _, item) in entries("fact") {
+        for (name, _, item) in entries(PlatformSections::fact(root)) {
             facts.extend(FactRule::load(&name, &item));
         }
-        let identity = root.get("identity");
+        let identity = PlatformSections::identity(root);
         let identity = identity.and_then(|item| FactRule::load_identity(&item));
         let mut codecs = IndexMap::default();
-        for (name, _, item) in entries("codec") {
-            if let Some(codec) = item.table().and_then(|table| Codec::load(&table)) {
-                codecs.insert(name, Arc::new(codec));
-            }
+        for (name, _, item) in entries(PlatformSections::codec(root)) {
+            codecs.extend(Codec::load(&item).map(|codec| (name, Arc::new(codec))));
         }
-        let ranks = entries("rank")
-            .into_iter()
-            .filter_map(|(name, _, item)| Some((name, item.integer()?)))
-            .collect();
+        let ranks: Option<Named<i64>> = read_value(PlatformSections::rank(root));
+        let ranks = ranks.into_iter().flatten();
+        let ranks = ranks.map(|(name, rank)| (name.value, rank)).collect();
         let rows = match transport {
-            Some(Transport::Rest) => root.get("rows").and_then(|item| RowsRule::read(&item)),
+            Some(Transport::Rest) => read_value(TransportSections::rows(root)),
             _ => None,
         };
-        let inactive = match transport {
-            Some(Transport::Netconf | Transport::SshCli) => root
-                .get("inactive")
-                .and_then(|item| InactiveRule::read(&item)),
+        let inactive: Option<InactiveRule> = match transport {
+            Some(Transport::Netconf | Transport::SshCli) => {
+                read_value(TransportSections::inactive(root))
+            }
             _ => None,
         };
-        let examples = root.strings("examples").unwrap_or_default();
-        let refused_characters = root.string("refused_characters").unwrap_or_default();
-        let negation = Negation::load(root);
+        let negation = keys
+            .as_ref()
+            .map(|keys| Negation::new(keys.negate.clone(), keys.negate_replaces.clone()));
+        let negation = negation.unwrap_or_default();
         if let (Some(words), Some(Transport::SshCli)) = (&inactive, transport) {
             for rule in reads.values_mut() {
                 if let ParseRule::Indent(lines) = &mut rule.parse {
@@ -203,21 +185,21 @@ impl Platform {
                 }
             }
         }
-        let quoting = root.table("quote");
-        let quoting = quoting.and_then(|table| Quoting::load(&table));
-        let line_limit = root.integer("line_limit").unwrap_or(254);
-        let session_use = root.get("session_use");
+        let quoting = PlatformSections::quote(root);
+        let quoting = quoting.and_then(|item| Quoting::load(&item));
+        let session_use = PlatformSections::session_use(root);
         let session_use = session_use.and_then(|item| SessionUse::load(&item));
-        let standby = root.get("standby");
-        let standby = standby.and_then(|item| StandbyRule::read(&item));
-        let backup = root.get("backup");
-        let backup = backup.and_then(|item| BackupKeys::read(&item));
+        let standby: Option<StandbyRule> = read_value(PlatformSections::standby(root));
+        let backup: Option<BackupKeys> = read_value(PlatformSections::backup(root));
         let backup = backup.map(BackupRules::from).unwrap_or_default();
-        let coverage = root.get("coverage");
-        let coverage = coverage.and_then(|item| CoverageKeys::read(&item));
+        let coverage: Option<CoverageKeys> = read_value(PlatformSections::coverage(root));
         let coverage = coverage.map(CoverageRules::from).unwrap_or_default();
-        let parameters = Parameter::load_all(root);
-        let tests = tests.load(root, move |item| PlatformTest::load(item, shipped));
+        let parameters = PlatformSections::parameter(root);
+        let parameters = parameters.map(|item| Parameter::load_all(&item));
+        let parameters = parameters.unwrap_or_default();
+        let tests = tests.load(root, PlatformSections::test, move |item| {
+            PlatformTest::load(item, shipped)
+        });
         root.finish();
         for fact in facts.iter().chain(&identity) {
             let is_declared = |read: &str| declared.iter().any(|name| name == read);
@@ -259,6 +241,7 @@ impl Platform {
                 );
             }
         }
+        let keys = keys?;
         Some(Self {
             name: name?.into(),
             aliases: aliases.unwrap_or_default(),
@@ -273,11 +256,11 @@ impl Platform {
             codecs,
             rows,
             inactive,
-            examples,
-            refused_characters,
+            examples: keys.examples,
+            refused_characters: keys.refused_characters,
             negation,
             quoting,
-            line_limit: usize::try_from(line_limit).unwrap_or(0),
+            line_limit: keys.line_limit,
             session_use,
             standby,
             backup,

@@ -1,6 +1,6 @@
 //! Words with blanks between quotation marks: `description "Uplink to spine 1"`.
 
-use crate::document::Table;
+use crate::document::{Item, KeyValue, keys};
 
 /// Characters besides letters and digits that need no quotation marks on any device.
 const PLAIN: &str = "-_.:/@+,";
@@ -15,35 +15,29 @@ pub(crate) struct Quoting {
     escaped: String,
 }
 
+keys! {
+    /// Quotation marks of the command line.
+    pub(in crate::driver) struct QuoteKeys {
+        /// The quotation mark.
+        mark: char,
+        /// The character before marks and itself.
+        escape: Option<char>,
+        /// Further characters that need the escape.
+        escaped: String = String::new(),
+    }
+}
+
 impl Quoting {
     /// Reads the platform's section `[quote]`.
-    pub(crate) fn load(table: &Table<'_>) -> Option<Self> {
-        let character = |key: &str| {
-            let item = table.get(key)?;
-            let text = item.string()?;
-            let mut characters = text.chars();
-            let one = characters.next().filter(|_| characters.next().is_none());
-            if one.is_none() {
-                item.error("quote", format!("`{key}` must be one character"));
-            }
-            one
-        };
-        let mark = character("mark");
-        let escape = character("escape");
-        let escaped = table.string("escaped").unwrap_or_default();
-        if table.get("mark").is_none() {
-            table.missing("mark");
+    pub(crate) fn load(item: &Item<'_>) -> Option<Self> {
+        let keys = QuoteKeys::read(item)?;
+        if keys.escape.is_none() && !keys.escaped.is_empty() {
+            item.error("quote", "`escaped` requires `escape`");
         }
-        if escape.is_none() && !escaped.is_empty() {
-            table
-                .findings
-                .error("quote", table.span.clone(), "`escaped` requires `escape`");
-        }
-        table.finish();
         Some(Self {
-            mark: mark?,
-            escape,
-            escaped,
+            mark: keys.mark,
+            escape: keys.escape,
+            escaped: keys.escaped,
         })
     }
 

@@ -105,42 +105,41 @@ word_values!(ParseForm {
 keys! {
     /// A read of a platform, and how its answer is parsed.
     pub(crate) struct ReadKeys at ParseForm {
-        /// The command, the path or the operation of NETCONF.
+        /// The command line, the path, or the operation of NETCONF.
         command: String,
-        /// JSON of the body of a `POST` that reads.
+        /// JSON of a `POST` that reads.
         body: Option<JsonText>,
-        /// Form of the answer.
+        /// How the answer becomes a tree, rows or a document.
         parse: ParseForm,
-        /// The device may refuse the command: there are no instances then. With `unless`: if no line of its
-        /// configuration matches the pattern.
+        /// A rejected command counts as an empty answer.
         optional: OptionalRead = OptionalRead::Never,
-        /// Lines of a valid answer.
+        /// Patterns of lines of every valid answer.
         expect: Vec<Pattern>,
-        /// The last line of a complete answer.
+        /// Pattern of the last line of every complete answer.
         last: Option<Pattern>,
-        /// Fields of a valid answer.
+        /// Fields of every valid answer, or `list`.
         answer: Option<AnswerFields>,
-        /// When an answer without text is valid.
+        /// An answer without text is valid.
         empty: Option<EmptyKeys>,
-        /// Lines without content.
+        /// Patterns of lines to skip.
         ignore: Vec<Pattern> where [Indent],
-        /// Blocks of free text.
+        /// Texts of several lines, such as banners.
         opaque: Vec<StartEndKeys> where [Indent],
-        /// Blocks with an end line.
+        /// Blocks that a line ends.
         sections: Vec<StartEndKeys> where [Indent],
-        /// First lines of blocks that only begin like those of types.
+        /// Patterns of blocks that only begin like those of types, and are not listed.
         foreign: Vec<Pattern> where [Indent],
-        /// Lines that stand for several.
+        /// Lines of several instances.
         split: Vec<SplitKeys> where [Indent],
-        /// Replacements in each line.
+        /// Replacements in every line.
         replace: Vec<ReplacementKeys> where [Indent],
-        /// First column of the header.
+        /// Name of the first column.
         first: Option<String> where [Columns, Csv],
         /// Key that begins a stanza.
         start: Option<String> where [Stanzas],
-        /// Character between fields.
+        /// Character between the fields of a record.
         separator: Option<char> where [Csv],
-        /// Text before a comment.
+        /// Sign before the header.
         comment: Option<String> where [Csv],
     }
 }
@@ -148,9 +147,9 @@ keys! {
 keys! {
     /// When an answer without text is valid.
     pub(crate) struct EmptyKeys {
-        /// Another read that shows whether there is something.
+        /// Another read that can contradict it.
         read: String,
-        /// Its line that contradicts an empty answer.
+        /// Pattern of a line of that read, with which it is not.
         unless: Pattern,
     }
 }
@@ -158,9 +157,9 @@ keys! {
 keys! {
     /// A block from one line to another.
     pub(crate) struct StartEndKeys {
-        /// The first line.
+        /// Pattern of the first line.
         start: Pattern,
-        /// The last line.
+        /// Pattern of the end.
         end: Pattern,
     }
 }
@@ -168,9 +167,9 @@ keys! {
 keys! {
     /// Lines with lists of names, which are the groups of the pattern.
     pub(crate) struct SplitKeys {
-        /// Pattern; each group is a list.
+        /// Pattern; its first group has the words.
         pattern: At<Pattern>,
-        /// The lists are of numbers and ranges.
+        /// The words are numbers such as `10,20-29`.
         numbers: bool,
     }
 }
@@ -178,17 +177,17 @@ keys! {
 keys! {
     /// A part of lines and what replaces it.
     pub(crate) struct ReplacementKeys {
-        /// Pattern of the text.
+        /// The pattern.
         pattern: Pattern,
-        /// What replaces it.
+        /// The text in its place.
         with: String,
     }
 }
 
 keys! {
     /// When a device may refuse a command.
-    struct OptionalKeys {
-        /// A line of the configuration with which the device knows the command.
+    pub(crate) struct OptionalKeys {
+        /// Pattern of a top-level line of the configuration of a device that has the command.
         unless: Pattern,
     }
 }

@@ -5,7 +5,7 @@
 //! so that errors are reported before the run starts.
 
 mod file;
-mod key_reference;
+pub(super) mod key_reference;
 mod schema;
 mod views;
 

@@ -9,37 +9,88 @@ use std::sync::Arc;
 use super::facts::Facts;
 use crate::definitions::FILE_SUFFIX;
 use crate::diagnostic::Source;
-use crate::document::{Item, Table};
-use crate::model::load::value_of;
+use crate::document::{Item, KeyValue, Named, ValueShape, keys};
 use crate::read::Reads;
 use crate::value::{Attributes, Value};
 
 /// The answers in `given`, as texts or from files.
-fn supplied_answers(table: &Table<'_>) -> Reads {
-    let answers = table.table("given");
-    let entries = answers.iter().flat_map(Table::entries);
-    let answers = entries.filter_map(|(name, _, item)| {
-        let text = item.string()?;
-        let Some(read) = name.strip_suffix(FILE_SUFFIX) else {
-            return Some((name, text));
-        };
-        match item.findings.source.input(&text) {
-            Ok(content) => Some((read.to_owned(), content.to_owned())),
-            Err(reason) => {
-                item.error("test", format!("cannot read `{text}`: {reason}"));
-                None
+#[derive(Clone, Debug, Default)]
+pub(super) struct SuppliedAnswers(pub(super) Reads);
+
+impl KeyValue for SuppliedAnswers {
+    fn declare(shape: &ValueShape) {
+        Named::<String>::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let answers = Named::<String>::read(item)?.into_iter();
+        let answers = answers.map(|(name, text)| {
+            let Some(read) = name.strip_suffix(FILE_SUFFIX) else {
+                return Some((name.value, text));
+            };
+            match item.findings.source.input(&text) {
+                Ok(content) => Some((read.to_owned(), content.to_owned())),
+                Err(reason) => {
+                    item.error("test", format!("cannot read `{text}`: {reason}"));
+                    None
+                }
             }
-        }
-    });
-    answers.collect()
+        });
+        let answers: Option<Reads> = answers.collect();
+        answers.map(Self)
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Self::default())
+    }
 }
 
-fn texts(table: &Table<'_>, key: &str) -> Vec<(String, String)> {
-    let table = table.table(key);
-    let entries = table.iter().flat_map(Table::entries);
-    entries
-        .filter_map(|(name, _, item)| Some((name, item.string()?)))
-        .collect()
+/// Texts by name.
+pub(super) fn texts(texts: Named<String>) -> Facts {
+    let texts = texts.into_iter();
+    texts.map(|(name, text)| (name.value, text)).collect()
+}
+
+/// The attributes of a resource or an instance.
+#[derive(Clone, Debug)]
+pub(super) struct ResourceValues(Attributes);
+
+impl KeyValue for ResourceValues {
+    fn declare(shape: &ValueShape) {
+        Named::<Value>::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let values = Named::<Value>::read(item)?.into_iter();
+        let values = values.map(|(name, value)| (name.value, value));
+        Some(Self(values.collect()))
+    }
+}
+
+keys! {
+    /// A test of a type.
+    pub(super) struct SelfTestKeys {
+        /// Name of the test.
+        name: String,
+        /// Facts and options that select a variant.
+        facts: Named<String>,
+        /// Answers by read.
+        given: SuppliedAnswers,
+        /// The desired resource.
+        want: Option<ResourceValues>,
+        /// The expected lines.
+        commands: Option<Vec<String>>,
+        /// The expected requests or edits.
+        requests: Option<Vec<String>>,
+        /// All instances with all attributes.
+        expect: Option<Vec<ResourceValues>>,
+        /// All lines, rows and objects that are recognized and not understood.
+        not_understood: Option<Vec<String>>,
+        /// `expect` has only some attributes of each instance.
+        subset: bool,
+        /// The expected refusal before the connection.
+        error: Option<String>,
+    }
 }
 
 /// What a test covers; a shipped definition needs all that apply.
@@ -86,39 +137,23 @@ pub(crate) struct SelfTest {
 
 impl SelfTest {
     pub(super) fn load(item: &Item<'_>) -> Option<Self> {
-        let table = item.table()?;
-        let name = table.required_string("name");
-        let attributes = |item: &Item<'_>| -> Option<Attributes> {
-            let entries = item.table()?.entries();
-            let entries = entries.iter();
-            Some(
-                entries
-                    .filter_map(|(name, _, item)| Some((name.clone(), value_of(item)?)))
-                    .collect(),
-            )
-        };
+        let keys = SelfTestKeys::read(item)?;
+        let expect = keys.expect.map(|all| all.into_iter().map(|one| one.0));
+        if keys.commands.is_some() && keys.requests.is_some() {
+            item.error("test", "a test has either `commands` or `requests`");
+        }
         let test = Self {
             source: Arc::clone(&item.findings.source),
-            supplied: supplied_answers(&table),
-            facts: texts(&table, "facts").into_iter().collect(),
-            want: table.get("want").and_then(|item| attributes(&item)),
-            expect: table
-                .get("expect")
-                .and_then(|item| item.list())
-                .map(|items| items.iter().filter_map(attributes).collect()),
-            is_subset: table.bool("subset").unwrap_or(false),
-            not_understood: table.strings("not_understood"),
-            operations: match (table.strings("commands"), table.strings("requests")) {
-                (Some(_), Some(_)) => {
-                    item.error("test", "a test has either `commands` or `requests`");
-                    None
-                }
-                (commands, requests) => commands.or(requests),
-            },
-            error: table.string("error"),
-            name: name?,
+            supplied: keys.given.0,
+            facts: texts(keys.facts),
+            want: keys.want.map(|want| want.0),
+            expect: expect.map(Iterator::collect),
+            is_subset: keys.subset,
+            not_understood: keys.not_understood,
+            operations: keys.commands.or(keys.requests),
+            error: keys.error,
+            name: keys.name,
         };
-        table.finish();
         let complete = match &test.want {
             Some(_) => test.operations.is_some() || test.error.is_some(),
             None => test.expect.is_some() || test.not_understood.is_some(),

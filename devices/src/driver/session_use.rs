@@ -33,26 +33,26 @@ struct UsedNames {
 
 keys! {
     /// How the configuration shows what a session uses.
-    struct SessionUseKeys {
-        /// The read with the configuration.
+    pub(super) struct SessionUseKeys {
+        /// The read.
         from: String,
-        /// The first line of a block that can have an address.
+        /// Pattern of the first line of a block that can have an address.
         block: Pattern,
-        /// A line with an address of the device, as the group `address`.
+        /// Pattern of a line with an address.
         address: At<Pattern>,
-        /// Names that a session uses.
+        /// Names in lines of such a block.
         names: Vec<UsedNamesKeys>,
     }
 }
 
 keys! {
     /// Names that a session uses.
-    struct UsedNamesKeys {
-        /// Type of the instances with these names.
+    pub(super) struct UsedNamesKeys {
+        /// Type of the name.
         r#type as "type": String,
-        /// A line with a name, as the group `name`.
+        /// Pattern with the group `name`.
         pattern: At<Pattern>,
-        /// The first line of the blocks; by default those with an address of the session.
+        /// Pattern of the first line of other blocks.
         block: Option<Pattern>,
     }
 }

@@ -6,9 +6,9 @@ use crate::document::keys;
 keys! {
     /// `[standby]` of a platform.
     pub(crate) struct StandbyRule {
-        /// The fact with the state of the unit.
+        /// The fact with its state.
         fact: String,
-        /// The values of the fact on such a unit.
+        /// The states of a unit that does not carry the traffic.
         values: Vec<String>,
     }
 }

@@ -1,17 +1,20 @@
 //! The definition of a type on a platform: implementation, variants, rank and self-tests.
 
+pub(super) mod sections;
+
 use std::sync::Arc;
 
+use self::sections::{TypeSections, VariantSections};
 use super::context::Context;
 use super::facts::{Facts, When};
 use super::implementation::Implementation;
 use super::self_test::SelfTest;
 use super::self_test::test_source::{DefinitionTests, TestSource};
-use super::transport::Transport;
 use super::unsupported_type::UnsupportedType;
 use super::{cli, command, rest};
 use crate::diagnostic::Source;
-use crate::document::Table;
+use crate::dialogue::Transport;
+use crate::document::{Table, read_value};
 use crate::model::load::check_schema;
 use crate::model::{Refresh, TypeModel};
 use crate::value::{Attributes, Name};
@@ -51,7 +54,7 @@ impl TypeDriver {
     ) -> Option<Self> {
         let base = root();
         read_header(&base)?;
-        let rank = base.get("rank").and_then(|item| match item.as_str() {
+        let rank = TypeSections::rank(&base).and_then(|item| match item.as_str() {
             Some(name) => {
                 let rank = context.ranks.get(name).copied();
                 if rank.is_none() {
@@ -67,16 +70,17 @@ impl TypeDriver {
             }
             None => item.integer(),
         });
-        let variants = base.get("variant").and_then(|item| item.list());
-        let tests = tests.load(&base, SelfTest::load);
+        let variants = TypeSections::variant(&base).and_then(|item| item.list());
+        let tests = tests.load(&base, TypeSections::test, SelfTest::load);
         let implementation = implementation(context, &base);
         base.finish();
 
         let mut loaded = Vec::new();
         for item in variants.iter().flatten() {
             let table = item.table()?;
-            let when = table.required("when").and_then(|item| When::load(&item));
-            let excluded = table.string("excluded");
+            let when = VariantSections::when(&table).and_then(|item| When::load(&item));
+            let excluded: Option<String> = read_value(VariantSections::excluded(&table));
+            let is_complete = read_value(VariantSections::complete(&table)).unwrap_or(false);
             let implementation = match excluded {
                 Some(reason) => {
                     table.finish();
@@ -85,9 +89,10 @@ impl TypeDriver {
                 }
                 None => {
                     // Another form of the type has none of the sections of the base.
-                    let table = match table.bool("complete") {
-                        Some(true) => table,
-                        _ => table.over(root()),
+                    let table = if is_complete {
+                        table
+                    } else {
+                        table.over(root())
                     };
                     let implementation = self::implementation(context, &table);
                     table.finish();
@@ -156,12 +161,11 @@ impl TypeDriver {
 }
 
 fn read_header(root: &Table<'_>) -> Option<()> {
-    check_schema(root)?;
-    for key in ["platform", "type"] {
-        root.required_string(key);
-    }
-    root.get("extends");
-    root.get("doc");
+    check_schema(TypeSections::schema(root))?;
+    read_value::<String>(TypeSections::platform(root));
+    read_value::<String>(TypeSections::r#type(root));
+    TypeSections::extends(root);
+    TypeSections::doc(root);
     Some(())
 }
 

@@ -5,6 +5,7 @@
 
 mod access;
 mod attribute;
+pub(crate) mod model_keys;
 mod reference;
 mod relation;
 mod rule;
@@ -12,21 +13,23 @@ mod rule_keys;
 pub(crate) mod value_spec;
 mod view_place;
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use self::access::read_access;
-use self::attribute::{ensure, read_attribute};
+use self::access::access;
+use self::attribute::{attribute, ensure};
+use self::model_keys::{ModelAttributeKeys, ModelKeys, ModelSections, RuleKeys, TitleText};
 use self::relation::read_relation;
-use self::rule::read_rule;
-use self::rule_keys::{read_attribute_names, read_default_word, read_shutdown};
-use self::value_spec::complete_pattern;
-use self::view_place::{check_attribute_name, check_type_name, read_place};
+use self::rule::rule;
+use self::rule_keys::{mark_default_word, shutdown};
+use self::view_place::{check_attribute_name, check_type_name, view_place};
 use super::reference::UnstatedReference;
-use super::{AttributeModel, AutoKind, Refresh, Role, RunsOn, Style, TitlePattern, TypeModel};
+use super::{AttributeModel, AutoKind, Role, TitlePattern, TypeModel};
 use crate::diagnostic::{Diagnostic, Source, suggest};
-use crate::document::{self, Findings, Item, KeyValue, Table, ValueShape, word};
+use crate::document::{self, At, Findings, Item, KeyValue, Table, ValueShape, read_value};
 use crate::format_version::FormatVersion;
 use crate::map::IndexMap;
+use crate::pattern::Pattern;
 use crate::value::{Name, Value};
 
 /// The version of the definitions.
@@ -49,8 +52,8 @@ pub fn load(source: &Arc<Source>) -> Result<TypeModel, Vec<Diagnostic>> {
 }
 
 /// Checks the key `schema`, the first key of every definition. Of another version, nothing else is read.
-pub(crate) fn check_schema(root: &Table<'_>) -> Option<()> {
-    if let Some(item) = root.required("schema")
+pub(crate) fn check_schema(item: Option<Item<'_>>) -> Option<()> {
+    if let Some(item) = item
         && let Some(version) = item.integer()
         && let Err(error) = SCHEMA.check(version)
     {
@@ -100,58 +103,104 @@ impl KeyValue for Value {
 
 /// Reads a model from the root table of its file.
 pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
-    check_schema(root)?;
-    root.get("extends");
-    let name = root.required_string("type");
-    if let Some(name) = &name {
-        check_type_name(root, name);
-    }
-    let doc = root.required_string("doc").unwrap_or_default();
-    let runs_on = root.get("runs_on").and_then(|item| {
-        word(
-            &item,
-            &[
-                ("device", RunsOn::Device),
-                ("host", RunsOn::Host),
-                ("both", RunsOn::Both),
-            ],
-        )
-    });
-    let style = root.get("style").and_then(|item| {
-        word(
-            &item,
-            &[
-                ("classic", Style::Classic),
-                ("resource_api", Style::ResourceApi),
-            ],
-        )
-    });
-    let refresh = root.get("refresh").and_then(|item| {
-        word(
-            &item,
-            &[
-                ("no", Refresh::No),
-                ("yes", Refresh::Yes),
-                ("itself", Refresh::ItselfToo),
-            ],
-        )
-    });
-
+    check_schema(ModelSections::schema(root))?;
+    ModelSections::extends(root);
+    let keys = ModelKeys::of(root);
     let mut attributes = IndexMap::default();
-    let ensurable = root.bool("ensurable").unwrap_or(false);
-    let ensure_default = root.get("ensure_default");
-    if ensurable {
-        let default = ensure_default
-            .and_then(|item| word(&item, &[("present", "present"), ("absent", "absent")]));
-        attributes.insert(Name::from("ensure"), ensure(default));
-    } else if let Some(item) = ensure_default {
-        item.error(
-            "ensure-default",
-            "`ensure_default` requires `ensurable = true`",
-        );
+    if let Some(keys) = &keys {
+        check_type_name(&keys.name, root.findings);
+        insert_ensure(keys, &mut attributes, root.findings);
     }
     let mut unstated = Vec::new();
-    for (name, span, item) in root.table("attr").iter().flat_map(Table::entries) {
+    read_attributes(root, &mut attributes, &mut unstated);
+    let rules = ModelSections::rule(root);
+    let relations = [
+        (AutoKind::Require, ModelSections::autorequire(root)),
+        (AutoKind::Subscribe, ModelSections::autosubscribe(root)),
+        (AutoKind::Before, ModelSections::autobefore(root)),
+        (AutoKind::Notify, ModelSections::autonotify(root)),
+    ];
+    root.finish();
+    let keys = keys?;
+    let default_word = keys.default_word.as_ref();
+    let default_word =
+        default_word.map(|word| mark_default_word(word, &mut attributes, root.findings));
+    let names = AttributeNames {
+        attributes: &attributes,
+        findings: root.findings,
+    };
+    let namevars = attributes.values();
+    let namevars = namevars.filter(|attribute| attribute.role == Role::Namevar);
+    match namevars.count() {
+        0 => root.findings.error_with_help(
+            "no-namevar",
+            root.span.clone(),
+            "the type has no namevar",
+            "add `role = \"namevar\"` to one attribute",
+        ),
+        1 => {}
+        _ if keys.title.is_empty() => root.missing("title"),
+        _ => {}
+    }
+    let titles = keys.title.iter();
+    let rules: Option<Vec<At<RuleKeys>>> = read_value(rules);
+    let rules = rules.into_iter().flatten();
+    let relations = relations.into_iter().flat_map(|(kind, item)| {
+        let items = item.map(Item::one_or_more).into_iter().flatten();
+        items.map(move |item| (kind, item))
+    });
+    Some(TypeModel {
+        name: keys.name.value.into(),
+        doc: keys.doc,
+        runs_on: keys.runs_on,
+        style: keys.style,
+        refresh: keys.refresh,
+        titles: titles
+            .filter_map(|title| title_pattern(title, &names))
+            .collect(),
+        rules: rules.filter_map(|keys| rule(keys, &names)).collect(),
+        relations: relations
+            .filter_map(|(kind, item)| read_relation(&item, kind, &names))
+            .collect(),
+        object: keys.object.map(|name| names.checked(name).into()),
+        built_in: keys.built_in.map(|pattern| pattern.0),
+        implicit: keys.implicit.map(|pattern| pattern.0),
+        owns_address: names.all(keys.owns_address),
+        shares_address: names.all(keys.shares_address),
+        access: keys.access.and_then(|keys| access(keys, &names)),
+        shutdown: keys.shutdown.map(|keys| shutdown(keys, &names)),
+        site_unique: names.all(keys.site_unique),
+        place: view_place(keys.view, keys.section, &names),
+        default_word,
+        attributes,
+        unstated,
+    })
+}
+
+/// The attribute `ensure`, if the type has it.
+fn insert_ensure(
+    keys: &ModelKeys,
+    attributes: &mut IndexMap<Name, AttributeModel>,
+    findings: &Findings,
+) {
+    let default = keys.ensure_default.as_ref();
+    if keys.ensurable {
+        let default = default.map(|word| word.value.0);
+        attributes.insert(Name::from("ensure"), ensure(default));
+    } else if let Some(word) = default {
+        let message = "`ensure_default` requires `ensurable = true`";
+        findings.error("ensure-default", word.span.clone(), message);
+    }
+}
+
+/// `[attr.x]`: the attributes in the order of the file.
+fn read_attributes(
+    root: &Table<'_>,
+    attributes: &mut IndexMap<Name, AttributeModel>,
+    unstated: &mut Vec<UnstatedReference>,
+) {
+    let table = ModelSections::attr(root).and_then(|item| item.table());
+    for (name, span, item) in table.iter().flat_map(Table::entries) {
         if name == "ensure" {
             root.findings.error_with_help(
                 "ensure-attribute",
@@ -159,125 +208,71 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
                 "`ensure` cannot be declared as an attribute",
                 "write `ensurable = true`",
             );
-        } else if let Some(table) = item.table() {
-            check_attribute_name(&item, &name);
-            let attribute = read_attribute(&name, &table);
-            if table.get("refers").is_none() {
-                unstated.push(UnstatedReference {
-                    attribute: attribute.name.clone(),
-                    source: Arc::clone(&table.findings.source),
-                    span: span.clone(),
-                });
-            }
-            table.finish();
-            attributes.insert(attribute.name.clone(), attribute);
+            continue;
         }
-    }
-    let default_word = read_default_word(root, &mut attributes);
-    let namevars: Vec<&str> = attributes
-        .values()
-        .filter(|attribute| attribute.role == Role::Namevar)
-        .map(|attribute| attribute.name.as_str())
-        .collect();
-    if namevars.is_empty() {
-        root.findings.error_with_help(
-            "no-namevar",
-            root.span.clone(),
-            "the type has no namevar",
-            "add `role = \"namevar\"` to one attribute",
-        );
-    }
-
-    let mut titles = Vec::new();
-    if let Some(item) = root.get("title") {
-        for text in item.strings().unwrap_or_default() {
-            titles.extend(title_pattern(&item, &text, &attributes));
+        check_attribute_name(&item, &name);
+        let Some(keys) = ModelAttributeKeys::read(&item) else {
+            continue;
+        };
+        if keys.refers.is_none() {
+            unstated.push(UnstatedReference {
+                attribute: Name::from(name.as_str()),
+                source: Arc::clone(&item.findings.source),
+                span: span.clone(),
+            });
         }
-    } else if namevars.len() > 1 {
-        root.missing("title");
+        let attribute = attribute(&name, keys, root.findings);
+        attributes.insert(attribute.name.clone(), attribute);
     }
-
-    let rules = root.get("rule").and_then(|item| item.list());
-    let rules = rules
-        .iter()
-        .flatten()
-        .filter_map(|item| read_rule(item, &attributes))
-        .collect();
-    let mut relations = Vec::new();
-    for (key, kind) in [
-        ("autorequire", AutoKind::Require),
-        ("autosubscribe", AutoKind::Subscribe),
-        ("autobefore", AutoKind::Before),
-        ("autonotify", AutoKind::Notify),
-    ] {
-        for item in root.get(key).and_then(|item| item.list()).iter().flatten() {
-            relations.extend(read_relation(item, kind, &attributes));
-        }
-    }
-    let object = root.get("object").and_then(|item| {
-        let name = item.string()?;
-        check_attribute_exists(&item, &name, &attributes);
-        Some(Name::from(name))
-    });
-    let built_in = root
-        .get("built_in")
-        .and_then(|item| complete_pattern(&item));
-    let implicit = root
-        .get("implicit")
-        .and_then(|item| complete_pattern(&item));
-    let owns_address = read_attribute_names(root, "owns_address", &attributes);
-    let shares_address = read_attribute_names(root, "shares_address", &attributes);
-    let site_unique = read_attribute_names(root, "site_unique", &attributes);
-    let access = root
-        .get("access")
-        .and_then(|item| read_access(&item, &attributes));
-    let shutdown = root
-        .get("shutdown")
-        .and_then(|item| read_shutdown(&item, &attributes));
-    let place = read_place(root, &attributes);
-    root.finish();
-
-    Some(TypeModel {
-        name: name?.into(),
-        doc,
-        runs_on: runs_on.unwrap_or_default(),
-        style: style.unwrap_or_default(),
-        refresh: refresh.unwrap_or_default(),
-        attributes,
-        titles,
-        rules,
-        relations,
-        object,
-        unstated,
-        built_in,
-        implicit,
-        owns_address,
-        shares_address,
-        access,
-        default_word,
-        shutdown,
-        site_unique,
-        place,
-    })
 }
 
-fn title_pattern(
-    item: &Item<'_>,
-    text: &str,
-    attributes: &IndexMap<Name, AttributeModel>,
-) -> Option<TitlePattern> {
+/// The attributes of a model, which other keys name.
+struct AttributeNames<'a> {
+    attributes: &'a IndexMap<Name, AttributeModel>,
+    findings: &'a Findings,
+}
+
+impl AttributeNames<'_> {
+    /// Reports a name that no attribute has.
+    fn check(&self, name: &str, span: &Range<usize>) {
+        if self.attributes.contains_key(name) {
+            return;
+        }
+        let names = self.attributes.keys().map(Name::as_str);
+        let help = suggest(name, names, "declare it as [attr.NAME]");
+        let message = format!("the type has no attribute `{name}`");
+        self.findings
+            .error_with_help("unknown-attribute", span.clone(), message, help);
+    }
+
+    /// A name, after its check.
+    fn checked(&self, name: At<String>) -> String {
+        self.check(&name, &name.span);
+        name.value
+    }
+
+    /// Names, after their check.
+    fn all(&self, names: Vec<At<String>>) -> Vec<String> {
+        let names = names.into_iter();
+        names.map(|name| self.checked(name)).collect()
+    }
+}
+
+fn title_pattern(title: &TitleText, names: &AttributeNames<'_>) -> Option<TitlePattern> {
+    let At { value: text, span } = &title.0;
+    let error = |message: String| {
+        names.findings.error("title", span.clone(), message);
+    };
     let mut pattern = String::from(r"(?s)\A");
-    let mut rest = text;
+    let mut rest = text.as_str();
     while let Some((literal, tail)) = rest.split_once('{') {
         let Some((name, after)) = tail.split_once('}') else {
-            item.error("title", format!("`{text}` has a `{{` without `}}`"));
+            error(format!("`{text}` has a `{{` without `}}`"));
             return None;
         };
-        if attributes
-            .get(name)
-            .is_none_or(|attribute| attribute.role != Role::Namevar)
-        {
-            item.error("title", format!("`{name}` in the title is not a namevar"));
+        let attribute = names.attributes.get(name);
+        if attribute.is_none_or(|attribute| attribute.role != Role::Namevar) {
+            error(format!("`{name}` in the title is not a namevar"));
             return None;
         }
         pattern.push_str(&regex::escape(literal));
@@ -286,32 +281,16 @@ fn title_pattern(
     }
     pattern.push_str(&regex::escape(rest));
     pattern.push_str(r"\z");
-    let pattern = item.compile(&pattern)?;
-    Some(TitlePattern {
-        text: text.to_owned(),
-        pattern,
-    })
-}
-
-fn check_attribute_exists(
-    item: &Item<'_>,
-    name: &str,
-    attributes: &IndexMap<Name, AttributeModel>,
-) {
-    if attributes.contains_key(name) {
-        return;
+    match Pattern::new(&pattern) {
+        Ok(pattern) => Some(TitlePattern {
+            text: text.clone(),
+            pattern,
+        }),
+        Err(reason) => {
+            error(format!("`{text}` is not a valid title: {reason}"));
+            None
+        }
     }
-    let help = suggest(
-        name,
-        attributes.keys().map(|name| name.as_str()),
-        "declare it as [attr.NAME]",
-    );
-    item.findings.error_with_help(
-        "unknown-attribute",
-        item.span.clone(),
-        format!("the type has no attribute `{name}`"),
-        help,
-    );
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use switchtender_mocks::{
     RunningStructuralDevice, StructuralDevice, StructuralInterface, StructuralOptions,
 };
 use switchtender_outline::{
-    AnswerShape, CandidateShape, DocumentShape, JsonPath, JsonStep, ListLevel, NextPageShape,
-    ObjectEffect, ObjectRequest, ObjectShape, PageShape, PartShape, RequestShape, RestInterface,
+    AnswerShape, CandidateShape, DocumentShape, JsonPath, JsonStep, ListLevel, ObjectEffect,
+    ObjectRequest, ObjectShape, PageCounter, PageShape, PartShape, RequestShape, RestInterface,
     RestSession, TaskShape, TokenCarrier, TokenLogin, VersionShape,
 };
 
@@ -457,10 +457,14 @@ async fn changes_name_the_number_of_the_configuration() {
 #[tokio::test]
 async fn lists_are_divided_into_pages() {
     let item = |name: &str| json!({"name": name});
-    for (next, size, steps) in [
+    let query = |parameter: &str, counter| PageShape::Query {
+        parameter: parameter.to_owned(),
+        counter,
+        others: vec!["limit".to_owned()],
+    };
+    for (pages, steps) in [
         (
-            NextPageShape::Field(path("next")),
-            None,
+            PageShape::Field(path("next")),
             vec![
                 (
                     "/objects",
@@ -470,22 +474,17 @@ async fn lists_are_divided_into_pages() {
             ],
         ),
         (
-            NextPageShape::Offset("skip".to_owned()),
-            Some("limit".to_owned()),
-            vec![("/objects?limit=1&skip=2", json!({"items": [item("c")]}))],
+            query("skip", PageCounter::Objects),
+            vec![("/objects?limit=2&skip=2", json!({"items": [item("c")]}))],
         ),
         (
-            NextPageShape::Number {
-                name: "page".to_owned(),
-                first: 1,
-            },
-            Some("limit".to_owned()),
+            query("page", PageCounter::Page(1)),
             vec![("/objects?limit=2&page=2", json!({"items": [item("c")]}))],
         ),
     ] {
         let mut interface = objects();
         interface.answers[0].content = json!({"items": [item("a"), item("b"), item("c")]});
-        interface.pages = Some(PageShape { next, size });
+        interface.pages = Some(pages);
         let trial = Trial::of(interface, &[]).await;
         for (target, expected) in steps {
             trial

@@ -92,7 +92,8 @@ pub(crate) fn run(args: &DriverArgs, global: &Global) -> Result<Exit, CommandErr
         DriverCommand::New(args) => new::run(args, global),
         DriverCommand::Import(args) => import::run(args, global),
         DriverCommand::Validate { dir } => {
-            validate(&definitions::load_own(dir.as_deref())?, global)
+            let (registry, own) = definitions::load_own(dir.as_deref())?;
+            validate(&registry, own, global)
         }
         DriverCommand::Test { dir, type_name } => test(dir.as_deref(), type_name.as_deref()),
         DriverCommand::Explain {
@@ -122,7 +123,8 @@ fn show(platform: &str, type_name: Option<&str>, model: bool) -> Result<Exit, Co
     Ok(Exit::SUCCESS)
 }
 
-fn validate(registry: &Registry, global: &Global) -> Result<Exit, CommandError> {
+/// Checks the definitions; `own` of their files are the user's.
+fn validate(registry: &Registry, own: usize, global: &Global) -> Result<Exit, CommandError> {
     let findings = registry.check();
     let mut text = terminal::render_each(
         &findings,
@@ -130,8 +132,13 @@ fn validate(registry: &Registry, global: &Global) -> Result<Exit, CommandError> 
             colors: global.is_stdout_colored(),
         },
     );
+    let files = match own {
+        0 => String::new(),
+        1 => ", with 1 file of yours".to_owned(),
+        many => format!(", with {many} files of yours"),
+    };
     text.line(format_args!(
-        "{} types on {} platforms: {}",
+        "{} types on {} platforms{files}: {}",
         registry.models().count(),
         registry.platforms().count(),
         Counts::of(&findings)
@@ -144,7 +151,7 @@ fn validate(registry: &Registry, global: &Global) -> Result<Exit, CommandError> 
 }
 
 fn test(directory: Option<&Path>, only: Option<&str>) -> Result<Exit, CommandError> {
-    let registry = definitions::load_own(directory)?;
+    let (registry, _) = definitions::load_own(directory)?;
     let with_own = directory.is_some();
     if let Some(name) = only
         && registry.model(name).is_none()

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use switchtender_devices::driver::Registry;
+
 use crate::cli::exit::{CommandError, Exit, print_json};
 use crate::{desired_state, inventory};
 
@@ -39,9 +41,7 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, CommandError> {
             desired_state::schema(&registry)
         }
         SchemaFormat::Inventory => inventory::schema::schema(),
-        SchemaFormat::Definitions => {
-            crate::cli::options::definitions::schema(args.definitions.as_deref())?
-        }
+        SchemaFormat::Definitions => Registry::definition_schema(),
     };
     print_json(&format!("{schema:#}\n"));
     Ok(Exit::SUCCESS)

@@ -17,20 +17,15 @@ pub(crate) fn registry(own: &[DefinitionFile]) -> Result<Registry, CommandError>
     Registry::load(own).map_err(CommandError::findings)
 }
 
-/// The JSON Schema of definition files.
-pub(crate) fn schema(directory: Option<&Path>) -> Result<serde_json::Value, CommandError> {
-    Registry::definition_schema(&read(directory)?).map_err(CommandError::findings)
-}
-
-/// As [`load`], for a directory that must contain definitions.
-pub(crate) fn load_own(directory: Option<&Path>) -> Result<Registry, CommandError> {
+/// As [`load`], for a directory that must contain definitions, with the number of its files.
+pub(crate) fn load_own(directory: Option<&Path>) -> Result<(Registry, usize), CommandError> {
     let own = read(directory)?;
     match directory {
         Some(directory) if own.is_empty() => {
             let text = format!("{} contains no definitions", directory.display());
             Err(CommandError::new(text).hint(LAYOUT))
         }
-        _ => registry(&own),
+        _ => Ok((registry(&own)?, own.len())),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Rules of a platform's NETCONF sessions, as data.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::dialogue::candidate_rules::spans_run;
-use crate::dialogue::session_limits::SessionLimits;
-use crate::document::Table;
+use crate::dialogue::candidate_rules::CandidateScope;
+use crate::dialogue::sections::{NetconfSections, secret_texts};
+use crate::dialogue::session_limits::{LimitKeys, SessionLimits};
+use crate::document::{Table, keys, read_value};
 use crate::read::xml::Namespaces;
 use crate::secret_text::SecretText;
 
@@ -31,41 +33,47 @@ pub(crate) struct NetconfRules {
     pub(crate) spans_run: bool,
 }
 
+keys! {
+    /// Connection of NETCONF.
+    pub(crate) struct NetconfConnectionKeys {
+        /// Default TCP port.
+        port: u16 = PORT,
+        /// Absolute limits.
+        limits: Option<LimitKeys>,
+    }
+}
+
+keys! {
+    /// How changes take effect when they are committed.
+    pub(crate) struct NetconfCandidateKeys {
+        /// The candidate is validated before its commit.
+        check: bool,
+        /// A commit that is reverted unless it is confirmed; for NETCONF its seconds.
+        confirm: Option<NonZeroU32>,
+        /// `resource` (default), or `run`: resources of a run are committed together.
+        scope: CandidateScope = CandidateScope::Resource,
+    }
+}
+
 impl NetconfRules {
     /// Reads `[connection]`, `[namespace]` and `[candidate]` from a platform's root table. Mistakes
     /// become findings of the table.
     pub(crate) fn read(root: &Table<'_>) -> Option<Self> {
-        let connection = root.required_table("connection")?;
-        let namespaces = root.required_table("namespace")?;
-        let candidate = root.table("candidate");
-        let confirm = candidate.as_ref().and_then(|table| table.get("confirm"));
-        let confirm = confirm.and_then(|item| {
-            let seconds = item.integer()?;
-            let seconds = u32::try_from(seconds).ok().filter(|seconds| *seconds > 0);
-            if seconds.is_none() {
-                item.error("bad-number", "`confirm` must be 1 second or more");
-            }
-            seconds
-        });
-        let check = candidate.as_ref().and_then(|table| table.bool("check"));
-        let spans_run = candidate.as_ref().is_some_and(spans_run);
-        if let Some(candidate) = &candidate {
-            candidate.finish();
-        }
-        let rules = Self {
-            port: connection
-                .integer("port")
-                .and_then(|port| u16::try_from(port).ok())
-                .unwrap_or(PORT),
-            limits: SessionLimits::read(&connection),
-            secrets: SecretText::new(root.patterns("secrets")),
-            namespaces: Arc::new(Namespaces::load(&namespaces)),
-            check: check.unwrap_or(false),
-            confirm: confirm.map(|seconds| Duration::from_secs(seconds.into())),
-            spans_run,
-        };
-        namespaces.finish();
-        connection.finish();
-        Some(rules)
+        let secrets = secret_texts(root);
+        let connection = read_value::<NetconfConnectionKeys>(NetconfSections::connection(root));
+        let namespaces = NetconfSections::namespace(root).and_then(|item| item.table());
+        let namespaces = namespaces.map(|table| Namespaces::load(&table));
+        let candidate = read_value::<NetconfCandidateKeys>(NetconfSections::candidate(root));
+        let confirm = candidate.as_ref().and_then(|keys| keys.confirm);
+        let connection = connection?;
+        Some(Self {
+            port: connection.port,
+            limits: connection.limits.into(),
+            secrets,
+            namespaces: Arc::new(namespaces?),
+            check: candidate.as_ref().is_some_and(|keys| keys.check),
+            confirm: confirm.map(|seconds| Duration::from_secs(seconds.get().into())),
+            spans_run: candidate.is_some_and(|keys| keys.scope == CandidateScope::Run),
+        })
     }
 }

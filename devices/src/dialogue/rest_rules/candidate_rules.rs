@@ -5,9 +5,11 @@ use switchtender_outline::{CandidateShape, JsonPath};
 
 use super::TransactionRules;
 use super::control_request::ControlRequest;
-use crate::dialogue::candidate_rules::spans_run;
-use crate::document::Table;
+use super::transaction_rules::ID;
+use crate::dialogue::candidate_rules::CandidateScope;
+use crate::document::{Item, SectionForm, keys};
 use crate::operation::Request;
+use crate::read::field_path::FieldPath;
 
 /// The kind of candidate that requests change.
 #[derive(Clone, Debug)]
@@ -18,13 +20,101 @@ pub(crate) enum RestCandidateRules {
     OfChange(TransactionRules),
 }
 
+/// Whether a request begins a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CandidateForm {
+    OfUser,
+    OfChange,
+}
+
+impl SectionForm for CandidateForm {
+    const FORMS: &'static [(Self, &'static str)] = &[
+        (Self::OfUser, "a candidate of the user"),
+        (Self::OfChange, "`begin`"),
+    ];
+}
+
+keys! {
+    /// Requests change a configuration that takes effect when it is committed.
+    pub(crate) struct RestCandidateKeys at CandidateForm {
+        /// Request that begins a transaction for each change.
+        begin: Option<ControlRequest> where [CandidateForm::OfChange],
+        /// Path of its identifier in the answer.
+        id: Option<FieldPath> where [CandidateForm::OfChange],
+        /// Header that names the transaction in its requests.
+        header: Option<String> where [CandidateForm::OfChange],
+        /// Parameter that names the transaction in its requests.
+        query: Option<String> where [CandidateForm::OfChange],
+        /// Request that checks the candidate before the commit.
+        check: Option<ControlRequest> where [CandidateForm::OfUser],
+        /// Request that commits.
+        commit: ControlRequest,
+        /// Field of the answer to the commit that shows success.
+        committed: Option<CommittedKeys> where [CandidateForm::OfChange],
+        /// Request that discards the candidate.
+        abort: ControlRequest,
+        /// `resource` (default), or `run`: resources of a run are committed together.
+        scope: CandidateScope = CandidateScope::Resource,
+    }
+}
+
+keys! {
+    /// The field that shows success.
+    pub(crate) struct CommittedKeys {
+        /// Path of the field.
+        path: FieldPath,
+        /// Its value after success.
+        value: String,
+    }
+}
+
 impl RestCandidateRules {
     /// Reads `[candidate]`.
-    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
-        match table.get("begin") {
-            Some(_) => TransactionRules::read(table).map(Self::OfChange),
-            None => UserCandidateRules::read(table).map(Self::OfUser),
+    pub(crate) fn read(item: &Item<'_>) -> Option<Self> {
+        let table = item.table()?;
+        let keys = RestCandidateKeys::of(&table);
+        let form = match table.get("begin") {
+            Some(_) => CandidateForm::OfChange,
+            None => CandidateForm::OfUser,
+        };
+        RestCandidateKeys::KEYS.check(form, &table);
+        table.finish();
+        let keys = keys?;
+        let placeholder = match form {
+            CandidateForm::OfUser => USER,
+            CandidateForm::OfChange => ID,
+        };
+        let requests = [&keys.begin, &keys.check].into_iter().flatten();
+        for request in requests.chain([&keys.commit, &keys.abort]) {
+            request.check(placeholder, table.findings);
         }
+        let spans_run = keys.scope == CandidateScope::Run;
+        let Some(begin) = keys.begin else {
+            return Some(Self::OfUser(UserCandidateRules {
+                check: keys.check,
+                commit: keys.commit,
+                abort: keys.abort,
+                spans_run,
+            }));
+        };
+        if keys.header.is_some() == keys.query.is_some() {
+            let message = "[candidate] with `begin` requires either `header` or `query`";
+            item.error("candidate", message);
+        }
+        let Some(id) = keys.id else {
+            table.missing("id");
+            return None;
+        };
+        Some(Self::OfChange(TransactionRules {
+            begin,
+            id,
+            header: keys.header,
+            query: keys.query,
+            commit: keys.commit,
+            committed: keys.committed.map(|keys| (keys.path, keys.value)),
+            abort: keys.abort,
+            spans_run,
+        }))
     }
 
     /// The requests, for a mock; `done` is the body of the answer to a change.
@@ -57,20 +147,6 @@ pub(crate) struct UserCandidateRules {
 const USER: &str = "user";
 
 impl UserCandidateRules {
-    fn read(table: &Table<'_>) -> Option<Self> {
-        let check = ControlRequest::read(table, "check", USER);
-        let commit = ControlRequest::required(table, "commit", USER);
-        let abort = ControlRequest::required(table, "abort", USER);
-        let spans_run = spans_run(table);
-        table.finish();
-        Some(Self {
-            check,
-            commit: commit?,
-            abort: abort?,
-            spans_run,
-        })
-    }
-
     /// The requests that end a change: the check, if there is one, and the commit.
     pub(crate) fn commit(&self, user: &str) -> Vec<Request> {
         let requests = self.check.iter().chain([&self.commit]);

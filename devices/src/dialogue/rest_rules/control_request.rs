@@ -3,8 +3,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use switchtender_outline::RequestShape;
 
-use crate::document::Table;
-use crate::document::word;
+use crate::document::{At, Findings, Template, keys, word_values};
 use crate::operation::outline::{NameEncoding, PathPart, request_shape, with_body};
 use crate::operation::{Method, Precondition, Request};
 use crate::secret::Text;
@@ -16,62 +15,64 @@ const VALUE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'~');
 
-/// `{ verb, path, body }`, with placeholders in the path.
-#[derive(Clone, Debug)]
-pub(super) struct ControlRequest {
-    method: Method,
-    path: String,
-    body: Option<String>,
+keys! {
+    /// A request about a change, with a placeholder in its path.
+    pub(crate) struct ControlRequest {
+        /// Method of the request.
+        verb: ControlVerb,
+        /// Path of the request.
+        path: At<Template>,
+        /// Body of the request.
+        body: Option<String>,
+    }
 }
 
+/// The method of a request about a change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ControlVerb(Method);
+
+word_values!(ControlVerb {
+    "POST" => ControlVerb(Method::Post),
+    "PUT" => ControlVerb(Method::Put),
+    "PATCH" => ControlVerb(Method::Patch),
+    "DELETE" => ControlVerb(Method::Delete),
+});
+
 impl ControlRequest {
-    /// Reads the request at a key; its path may have the placeholder.
-    pub(super) fn read(table: &Table<'_>, key: &str, placeholder: &str) -> Option<Self> {
-        let request = table.table(key)?;
-        let verbs = [
-            ("POST", Method::Post),
-            ("PUT", Method::Put),
-            ("PATCH", Method::Patch),
-            ("DELETE", Method::Delete),
-        ];
-        let verb = request
-            .required("verb")
-            .and_then(|item| word(&item, &verbs));
-        let path = request.required("path");
-        let path = path.and_then(|item| item.string_with(&[placeholder]));
-        let body = request.string("body");
-        request.finish();
-        Some(Self {
-            method: verb?,
-            path: path?,
-            body,
-        })
+    /// Reports placeholders of the path besides this one.
+    pub(super) fn check(&self, placeholder: &str, findings: &Findings) {
+        let rest = self.text().replace(&format!("{{{placeholder}}}"), "");
+        if rest.contains('{') {
+            let message = format!(
+                "`{}` has other placeholders than `{{{placeholder}}}`",
+                self.text()
+            );
+            findings.error("unfilled", self.path.span.clone(), message);
+        }
+    }
+
+    fn text(&self) -> &str {
+        &self.path.value.0
     }
 
     /// The requests with any value of the placeholder, for a mock.
     pub(super) fn outline(&self, placeholder: &str) -> RequestShape {
         let mut parts = Vec::new();
-        for literal in self.path.split(&format!("{{{placeholder}}}")) {
+        for literal in self.text().split(&format!("{{{placeholder}}}")) {
             if !parts.is_empty() {
                 parts.push(PathPart::Name(placeholder, NameEncoding::Segment));
             }
             parts.push(PathPart::Literal(literal));
         }
-        with_body(request_shape(self.method, &parts), self.body.as_deref())
-    }
-
-    /// The same, if the key is missing an error.
-    pub(super) fn required(table: &Table<'_>, key: &str, placeholder: &str) -> Option<Self> {
-        table.required(key)?;
-        Self::read(table, key, placeholder)
+        with_body(request_shape(self.verb.0, &parts), self.body.as_deref())
     }
 
     /// The request with the value of its placeholder, encoded for a URL.
     pub(super) fn with(&self, placeholder: &str, value: &str) -> Request {
         let value = utf8_percent_encode(value, VALUE).to_string();
         Request {
-            method: self.method,
-            path: self.path.replace(&format!("{{{placeholder}}}"), &value),
+            method: self.verb.0,
+            path: self.text().replace(&format!("{{{placeholder}}}"), &value),
             body: self.body.as_ref().map(Text::plain),
             abridged: None,
             is_file: false,

@@ -1,30 +1,20 @@
 //! `[pages]`: how a REST interface divides a long list.
 
 use serde_json::Value as Json;
-use switchtender_outline::{NextPageShape, PageShape};
+use switchtender_outline::{PageCounter, PageShape};
 
-use crate::document::Table;
-use crate::read::field_path::FieldPath;
+use crate::document::{At, Item, KeyValue, ValueShape, keys};
+use crate::read::field_path::{FieldPath, FieldPathError};
 
 /// How a REST interface divides a long list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PageRules {
-    next: NextPage,
-    /// The parameter with the number of objects on a page, and its value.
-    size: Option<(String, u64)>,
-}
-
-/// Where the next page is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum NextPage {
-    /// At the link in this field of the answer.
+pub(crate) enum PageRules {
+    /// The link to the next page is in this field of the answer.
     Field(FieldPath),
-    /// At the link in the header `Link` with the relation `next`.
+    /// It is in the header `Link` with the relation `next`.
     Header,
-    /// At the same path with this parameter, the number of the page; the first page has this number.
-    Number(String, u64),
-    /// At the same path with this parameter, the number of objects on the pages before.
-    Offset(String),
+    /// Each page has these parameters. The page without objects is the last one.
+    Query(String),
 }
 
 /// A page of a list.
@@ -43,99 +33,125 @@ pub(crate) struct Page<'a> {
 /// Maximum of pages of one list.
 pub(crate) const MOST_PAGES: usize = 1000;
 
+keys! {
+    /// How a REST interface divides a long list.
+    pub(crate) struct PageKeys {
+        /// Path of the field with the link to the next page, or `@link`: it is in the header `Link`.
+        next: Option<At<String>>,
+        /// Parameters of a page with `{page}`, its number from 1, `{index}`, its number from 0, or
+        /// `{before}`, the number of objects on the pages before. The first page without objects is the last one.
+        query: Option<PageQuery>,
+    }
+}
+
+/// The parameters of a page.
+#[derive(Clone, Debug)]
+pub(crate) struct PageQuery(String);
+
+/// The word for a link in the header.
+const LINK: &str = "@link";
+/// The placeholders of [`PageRules::Query`].
+const COUNTERS: [&str; 3] = ["page", "index", "before"];
+
+impl KeyValue for PageQuery {
+    fn declare(shape: &ValueShape) {
+        String::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let text = item.string_with(&COUNTERS)?;
+        let counts = COUNTERS
+            .iter()
+            .filter(|name| text.contains(&format!("={{{name}}}")));
+        if counts.count() != 1 {
+            let message = "`query` requires one parameter with `{page}`, `{index}` or `{before}`";
+            item.error("pages", message);
+            return None;
+        }
+        Some(Self(text))
+    }
+}
+
 impl PageRules {
     /// Reads `[pages]`.
-    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
-        let count = |key: &str| {
-            table
-                .integer(key)
-                .and_then(|count| u64::try_from(count).ok())
-        };
-        let first = count("first");
-        let field = table.get("next").and_then(|item| FieldPath::read(&item));
-        let has_link = table.bool("link").unwrap_or(false);
-        let number = table.string("number");
-        let all = [
-            field.map(NextPage::Field),
-            has_link.then_some(NextPage::Header),
-            number.map(|name| NextPage::Number(name, first.unwrap_or(1))),
-            table.string("offset").map(NextPage::Offset),
-        ];
-        let mut size = None;
-        for (name, _, item) in table.table("size").iter().flat_map(Table::entries) {
-            let value = item.integer().and_then(|count| u64::try_from(count).ok());
-            size = value.filter(|count| *count > 0).map(|count| (name, count));
+    pub(crate) fn read(item: &Item<'_>) -> Option<Self> {
+        let keys = PageKeys::read(item)?;
+        match (keys.next, keys.query) {
+            (None, Some(PageQuery(query))) => Some(Self::Query(query)),
+            (Some(next), None) if next.as_str() == LINK => Some(Self::Header),
+            (Some(next), None) => match next.parse() {
+                Ok(path) => Some(Self::Field(path)),
+                Err(error) => {
+                    let error: FieldPathError = error;
+                    let findings = item.findings;
+                    findings.error("path", next.span.clone(), error.to_string());
+                    None
+                }
+            },
+            _ => {
+                item.error("pages", "[pages] requires either `next` or `query`");
+                None
+            }
         }
-        table.finish();
-        let error = |message: &str| {
-            table.findings.error("pages", table.span.clone(), message);
-        };
-        let mut declared = all.into_iter().flatten();
-        let (Some(next), None) = (declared.next(), declared.next()) else {
-            error("[pages] requires one of `next`, `link`, `number` and `offset`");
-            return None;
-        };
-        if matches!(next, NextPage::Number(..) | NextPage::Offset(_)) && size.is_none() {
-            error("`number` and `offset` require `size`, such as `size = { limit = 100 }`");
-            return None;
-        }
-        Some(Self { next, size })
     }
 
     /// The same for a mock.
     pub(crate) fn outline(&self) -> PageShape {
-        let number = |first: u64| usize::try_from(first).unwrap_or_default();
-        PageShape {
-            next: match &self.next {
-                NextPage::Field(field) => NextPageShape::Field(field.outline()),
-                NextPage::Header => NextPageShape::Header,
-                NextPage::Number(name, first) => NextPageShape::Number {
-                    name: name.clone(),
-                    first: number(*first),
-                },
-                NextPage::Offset(name) => NextPageShape::Offset(name.clone()),
-            },
-            size: self.size.as_ref().map(|(name, _)| name.clone()),
+        let query = match self {
+            Self::Field(field) => return PageShape::Field(field.outline()),
+            Self::Header => return PageShape::Header,
+            Self::Query(query) => query,
+        };
+        let parameters = query.split('&').filter_map(|pair| pair.split_once('='));
+        let mut others = Vec::new();
+        let mut counter = (String::new(), PageCounter::Page(0));
+        for (name, value) in parameters {
+            let name = name.to_owned();
+            counter = match value {
+                "{page}" => (name, PageCounter::Page(1)),
+                "{index}" => (name, PageCounter::Page(0)),
+                "{before}" => (name, PageCounter::Objects),
+                _ => {
+                    others.push(name);
+                    continue;
+                }
+            };
+        }
+        let (parameter, counter) = counter;
+        PageShape::Query {
+            parameter,
+            counter,
+            others,
         }
     }
 
     /// The path of the first page.
     pub(crate) fn first(&self, path: &str) -> String {
-        match &self.next {
-            NextPage::Field(_) | NextPage::Header => self.with_parameter(path, None),
-            NextPage::Number(name, first) => self.with_parameter(path, Some((name, *first))),
-            NextPage::Offset(name) => self.with_parameter(path, Some((name, 0))),
-        }
+        self.path(path, 0, 0)
     }
 
     /// The path of the page after this one; `None` after the last one. `path` is that of the list.
     pub(crate) fn after(&self, page: &Page<'_>, path: &str) -> Option<String> {
-        let is_last = self
-            .size
-            .as_ref()
-            .is_none_or(|(_, size)| page.count < *size);
-        match &self.next {
-            NextPage::Field(field) => local_path(field.get(page.answer)?.as_str()?),
-            NextPage::Header => local_path(page.link?),
-            NextPage::Number(name, first) => {
-                (!is_last).then(|| self.with_parameter(path, Some((name, first + page.index + 1))))
+        match self {
+            Self::Field(field) => local_path(field.get(page.answer)?.as_str()?),
+            Self::Header => local_path(page.link?),
+            Self::Query(_) => {
+                (page.count > 0).then(|| self.path(path, page.index + 1, page.before + page.count))
             }
-            NextPage::Offset(name) => (!is_last)
-                .then(|| self.with_parameter(path, Some((name, page.before + page.count)))),
         }
     }
 
-    fn with_parameter(&self, path: &str, own: Option<(&str, u64)>) -> String {
-        let mut path = path.to_owned();
-        let size = self
-            .size
-            .as_ref()
-            .map(|(name, size)| (name.as_str(), *size));
-        for (name, value) in own.into_iter().chain(size) {
-            path.push(if path.contains('?') { '&' } else { '?' });
-            path.push_str(&format!("{name}={value}"));
-        }
-        path
+    /// The path of the page with this number, from 0, after so many objects.
+    fn path(&self, path: &str, index: u64, before: u64) -> String {
+        let Self::Query(query) = self else {
+            return path.to_owned();
+        };
+        let query = query
+            .replace("{page}", &(index + 1).to_string())
+            .replace("{index}", &index.to_string())
+            .replace("{before}", &before.to_string());
+        let separator = if path.contains('?') { '&' } else { '?' };
+        format!("{path}{separator}{query}")
     }
 }
 
@@ -171,18 +187,16 @@ mod tests {
     fn rules(text: &str) -> Result<PageRules, Vec<String>> {
         let source = Source::new("platform.toml", format!("[pages]\n{text}"));
         let findings = Findings::new(&source);
-        let rules = read(&findings, |root| {
-            PageRules::read(&root.required_table("pages")?)
-        });
+        let rules = read(&findings, |root| PageRules::read(&root.get("pages")?));
         let messages = findings.into_list().into_iter().map(|one| one.message);
         rules.ok_or_else(|| messages.collect())
     }
 
-    /// The path of the page after one with this answer and link, of 2 objects after 4 others.
-    fn after(text: &str, answer: &Json, link: Option<&str>) -> Option<String> {
+    /// The path of the page after one with this answer and link, of objects after 4 others.
+    fn after(text: &str, (answer, count): (&Json, u64), link: Option<&str>) -> Option<String> {
         let page = Page {
             index: 2,
-            count: 2,
+            count,
             before: 4,
             answer,
             link,
@@ -191,56 +205,65 @@ mod tests {
     }
 
     #[test]
-    fn next_page_has_a_link_a_number_or_an_offset() {
+    fn next_page_has_a_link_or_parameters() {
         let link = json!({"paging": {"next": "https://box.example/list?page=4"}});
         let last = json!({"paging": {"next": null}});
         let header = "<https://box/list?page=1>; rel=\"prev\", </list?page=9>; rel=\"next\"";
-        let size = "size = { limit = 2 }";
-        for (text, answer, header, expected) in [
-            ("next = \"paging.next\"", &link, None, Some("/list?page=4")),
-            ("next = \"paging.next\"", &last, None, None),
+        for (text, page, header, expected) in [
             (
-                "link = true",
-                &last,
+                "next = \"paging.next\"",
+                (&link, 2),
+                None,
+                Some("/list?page=4"),
+            ),
+            ("next = \"paging.next\"", (&last, 2), None, None),
+            (
+                "next = \"@link\"",
+                (&last, 2),
                 next_link(header),
                 Some("/list?page=9"),
             ),
-            ("link = true", &last, next_link("</list>; rel=prev"), None),
             (
-                &format!("number = \"page\"\n{size}"),
-                &last,
+                "next = \"@link\"",
+                (&last, 2),
+                next_link("</list>; rel=prev"),
                 None,
-                Some("/list?a=b&page=4&limit=2"),
             ),
             (
-                &format!("number = \"page\"\nfirst = 0\n{size}"),
-                &last,
+                "query = \"limit=2&page={page}\"",
+                (&last, 2),
                 None,
-                Some("/list?a=b&page=3&limit=2"),
+                Some("/list?a=b&limit=2&page=4"),
             ),
             (
-                &format!("offset = \"$skip\"\n{size}"),
-                &last,
+                "query = \"page={index}\"",
+                (&last, 2),
                 None,
-                Some("/list?a=b&$skip=6&limit=2"),
+                Some("/list?a=b&page=3"),
             ),
-            ("offset = \"skip\"\nsize = { limit = 3 }", &last, None, None),
+            (
+                "query = \"$skip={before}\"",
+                (&last, 2),
+                None,
+                Some("/list?a=b&$skip=6"),
+            ),
+            ("query = \"skip={before}\"", (&last, 0), None, None),
         ] {
-            assert_eq!(after(text, answer, header).as_deref(), expected, "{text}");
+            assert_eq!(after(text, page, header).as_deref(), expected, "{text}");
         }
-        let rules = rules("offset = \"skip\"\nsize = { limit = 3 }").expect("good rules");
+        let rules = rules("query = \"skip={before}&limit=3\"").expect("good rules");
         assert_eq!(rules.first("/list"), "/list?skip=0&limit=3");
     }
 
     #[test]
     fn page_rules_require_one_kind_of_next_page() {
-        let one = "[pages] requires one of `next`, `link`, `number` and `offset`";
-        let size = "`number` and `offset` require `size`, such as `size = { limit = 100 }`";
+        let one = "[pages] requires either `next` or `query`";
+        let counter = "`query` requires one parameter with `{page}`, `{index}` or `{before}`";
         for (text, expected) in [
             ("", one),
-            ("link = true\nnext = \"n\"", one),
-            ("number = \"page\"", size),
-            ("offset = \"skip\"\nsize = { limit = 0 }", size),
+            ("next = \"@link\"\nquery = \"page={page}\"", one),
+            ("query = \"limit=100\"", counter),
+            ("query = \"a={page}&b={index}\"", counter),
         ] {
             assert_eq!(rules(text), Err(vec![expected.to_owned()]), "{text}");
         }

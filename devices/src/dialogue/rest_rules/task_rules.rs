@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use switchtender_outline::TaskShape;
 
 use super::page_rules::local_path;
-use crate::document::Table;
+use crate::document::{Item, KeyValue, ValueShape, keys};
 use crate::operation::Method;
 use crate::operation::outline::{NameEncoding, PathPart, request_shape};
 use crate::read::field_path::{FieldPath, scalar_text};
@@ -41,38 +41,60 @@ const LIMIT: u64 = 600;
 /// The placeholder of the identifier.
 const ID: &str = "{id}";
 
-impl TaskRules {
-    /// Reads `[tasks]`.
-    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
-        let field = |key: &str| table.required(key).and_then(|item| FieldPath::read(&item));
-        let seconds = |key: &str, default: u64| {
-            let declared = table
-                .integer(key)
-                .and_then(|value| u64::try_from(value).ok());
-            Duration::from_secs(declared.unwrap_or(default))
-        };
-        let words = |key: &str| table.required(key).and_then(|item| item.strings());
-        let (id, state) = (field("id"), field("state"));
-        let (done, failed) = (words("done"), words("failed"));
-        let path = table.get("path");
-        let path = path.and_then(|item| item.string_with(&["id"]));
-        if path.as_ref().is_some_and(|path| !path.contains(ID)) {
-            let message = "`path` of a task requires the placeholder `{id}`";
-            table.findings.error("tasks", table.span.clone(), message);
-        }
-        let (interval, limit) = (seconds("interval", INTERVAL), seconds("limit", LIMIT));
-        table.finish();
-        Some(Self {
-            id: id?,
-            path,
-            state: state?,
-            done: done?,
-            failed: failed?,
-            interval,
-            limit,
-        })
+keys! {
+    /// Requests that a device continues after its answer.
+    pub(crate) struct TaskKeys {
+        /// Path of the identifier in the answer.
+        id: FieldPath,
+        /// Path of the task, with `{id}`; without it the identifier is a link.
+        path: Option<TaskPath>,
+        /// Path of the state in the answer.
+        state: FieldPath,
+        /// States of success.
+        done: Vec<String>,
+        /// States of failure.
+        failed: Vec<String>,
+        /// Seconds between two reads of the state, at most.
+        interval: u64 = INTERVAL,
+        /// Longest time of a task, in seconds.
+        limit: u64 = LIMIT,
+    }
+}
+
+/// The path of a task.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskPath(String);
+
+impl KeyValue for TaskPath {
+    fn declare(shape: &ValueShape) {
+        String::declare(shape);
     }
 
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let path = item.string_with(&["id"])?;
+        if !path.contains(ID) {
+            let message = "`path` of a task requires the placeholder `{id}`";
+            item.error("tasks", message);
+        }
+        Some(Self(path))
+    }
+}
+
+impl From<TaskKeys> for TaskRules {
+    fn from(keys: TaskKeys) -> Self {
+        Self {
+            id: keys.id,
+            path: keys.path.map(|path| path.0),
+            state: keys.state,
+            done: keys.done,
+            failed: keys.failed,
+            interval: Duration::from_secs(keys.interval),
+            limit: Duration::from_secs(keys.limit),
+        }
+    }
+}
+
+impl TaskRules {
     /// The requests and the states, for a mock.
     pub(crate) fn outline(&self) -> TaskShape {
         let request = self.path.as_ref().map(|path| {

@@ -4,66 +4,30 @@ use serde_json::Value as Json;
 use switchtender_outline::CandidateShape;
 
 use super::control_request::ControlRequest;
-use crate::dialogue::candidate_rules::spans_run;
-use crate::document::Table;
 use crate::operation::Request;
 use crate::read::field_path::{FieldPath, scalar_text};
 
 /// How a device applies several requests together.
 #[derive(Clone, Debug)]
 pub(crate) struct TransactionRules {
-    begin: ControlRequest,
+    pub(super) begin: ControlRequest,
     /// The identifier of the transaction in the answer.
-    id: FieldPath,
+    pub(super) id: FieldPath,
     /// The header of the requests of the transaction; `None`: it is a parameter.
     pub(crate) header: Option<String>,
-    query: Option<String>,
-    commit: ControlRequest,
+    pub(super) query: Option<String>,
+    pub(super) commit: ControlRequest,
     /// The field of the answer to the commit that shows success, and its value.
-    committed: Option<(FieldPath, String)>,
-    abort: ControlRequest,
+    pub(super) committed: Option<(FieldPath, String)>,
+    pub(super) abort: ControlRequest,
     /// Changes of several resources are one transaction.
     pub(super) spans_run: bool,
 }
 
 /// The placeholder of the identifier.
-const ID: &str = "id";
+pub(super) const ID: &str = "id";
 
 impl TransactionRules {
-    /// Reads `[candidate]` with `begin`.
-    pub(super) fn read(table: &Table<'_>) -> Option<Self> {
-        let request = |key: &str| ControlRequest::required(table, key, ID);
-        let (begin, commit, abort) = (request("begin"), request("commit"), request("abort"));
-        let id = table.required("id").and_then(|item| FieldPath::read(&item));
-        let (header, query) = (table.string("header"), table.string("query"));
-        if header.is_some() == query.is_some() {
-            let message = "[candidate] with `begin` requires either `header` or `query`";
-            table
-                .findings
-                .error("candidate", table.span.clone(), message);
-        }
-        let spans_run = spans_run(table);
-        let committed = table.table("committed").and_then(|committed| {
-            let path = committed
-                .required("path")
-                .and_then(|item| FieldPath::read(&item));
-            let value = committed.required_string("value");
-            committed.finish();
-            Some((path?, value?))
-        });
-        table.finish();
-        Some(Self {
-            begin: begin?,
-            id: id?,
-            header,
-            query,
-            commit: commit?,
-            committed,
-            abort: abort?,
-            spans_run,
-        })
-    }
-
     /// The requests, for a mock; `done` is the body of the answer to a change.
     pub(super) fn outline(&self, done: &Json) -> CandidateShape {
         let mut committed = done.clone();

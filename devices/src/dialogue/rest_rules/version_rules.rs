@@ -4,35 +4,25 @@
 use serde_json::Value as Json;
 use switchtender_outline::VersionShape;
 
-use crate::document::Table;
+use crate::document::keys;
 use crate::operation::Method;
 use crate::operation::outline::{PathPart, request_shape};
 use crate::read::field_path::{FieldPath, scalar_text};
 
-/// The number of a configuration.
-#[derive(Clone, Debug)]
-pub(crate) struct VersionRules {
-    /// The path of the read of the number.
-    pub(crate) path: String,
-    /// The parameter of writes.
-    parameter: String,
+keys! {
+    /// The number of a configuration, which each write names.
+    pub(crate) struct VersionRules {
+        /// Path of the read of the number.
+        path: String,
+        /// Parameter of writes.
+        parameter: String,
+    }
 }
 
 /// The status of a write with another number than the current one.
 pub(crate) const CONFLICT: u16 = 409;
 
 impl VersionRules {
-    /// Reads `[version]`.
-    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
-        let path = table.required_string("path");
-        let parameter = table.required_string("parameter");
-        table.finish();
-        Some(Self {
-            path: path?,
-            parameter: parameter?,
-        })
-    }
-
     /// The read and the parameter, for a mock.
     pub(crate) fn outline(&self) -> VersionShape {
         VersionShape {

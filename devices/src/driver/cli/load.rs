@@ -11,6 +11,7 @@ mod instance;
 pub(in crate::driver) mod instance_keys;
 mod named_lines;
 mod secrets;
+pub(in crate::driver) mod sections;
 mod text_body;
 mod toml;
 mod value_parts;
@@ -27,6 +28,7 @@ use self::check_creation::check_creation;
 use self::instance::instance;
 use self::instance_keys::InstanceKeys;
 use self::secrets::check_secrets;
+use self::sections::CliTypeSections;
 use self::text_body::check_text_bodies;
 use super::CliType;
 use super::global_default;
@@ -46,7 +48,11 @@ use crate::value::Name;
 
 /// Loads the sections about command lines from a type's file.
 pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
-    let table = root.required_table("instance")?;
+    let table = CliTypeSections::instance(root)?.table()?;
+    let attributes_table = CliTypeSections::attr(root).and_then(|item| item.table());
+    let unsupported = CliTypeSections::unsupported(root);
+    let refresh = CliTypeSections::refresh(root);
+    let rewrites = CliTypeSections::rewrite(root);
     let model = context.model;
     let mut codecs = IndexMap::default();
     let keys = InstanceKeys::of(&table);
@@ -75,16 +81,13 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let instance = keys.and_then(|keys| instance(context, &table, keys, &mut codecs));
     let (Some(mut instance), Some(row_keys)) = (instance, row_keys) else {
         table.finish();
-        // Their errors would follow from that of the instance.
-        for key in ["attr", "refresh", "rewrite", "unsupported"] {
-            root.get(key);
-        }
+        // The errors of other sections would follow from that of the instance.
         return None;
     };
     let parse = context.reads.get(&instance.from).map(|rule| &rule.parse);
 
     let mut attributes = IndexMap::default();
-    for (name, span, item) in root.table("attr").iter().flat_map(Table::entries) {
+    for (name, span, item) in attributes_table.iter().flat_map(Table::entries) {
         let Some(attribute_table) = item.table() else {
             continue;
         };
@@ -136,10 +139,11 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         });
         attributes.insert(name.clone(), rule);
     }
-    for name in root.strings("unsupported").unwrap_or_default() {
-        let Some(item) = root.get("unsupported") else {
-            continue;
-        };
+    let lacking = unsupported
+        .iter()
+        .filter_map(|item| Some((item, item.strings()?)));
+    let lacking = lacking.flat_map(|(item, names)| names.into_iter().map(move |name| (item, name)));
+    for (item, name) in lacking {
         if !model.attributes.contains_key(name.as_str()) {
             item.error(
                 "unknown-attribute",
@@ -198,9 +202,8 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         root.findings
             .error("instance", instance.span.clone(), message);
     }
-    let refresh = root.table("refresh");
-    let refresh = refresh.and_then(|table| RefreshRule::load(&table));
-    let rewrites = root.get("rewrite").and_then(|item| item.list());
+    let refresh = refresh.and_then(|item| RefreshRule::load(&item));
+    let rewrites = rewrites.and_then(|item| item.list());
     let rewrites = rewrites.iter().flatten();
     let mut cli = CliType {
         model: Arc::clone(model),

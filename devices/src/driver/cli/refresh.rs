@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::CliType;
 use super::template::LineTemplate;
-use crate::document::{Item, Table};
+use crate::document::{Item, KeyValue, ValueShape, keys};
 use crate::driver::implementation::RenderError;
 use crate::operation::{Action, ConfigLine, Operation};
 use crate::secret::Text;
@@ -18,21 +18,41 @@ pub(crate) struct RefreshRule {
     pub(crate) span: Range<usize>,
 }
 
+keys! {
+    /// What a refresh sends.
+    pub(in crate::driver) struct SendKeys {
+        /// Lines; those that are indented are sent in the mode of the line before.
+        send: Vec<IndentedLine>,
+    }
+}
+
+/// A line with the number of blanks before it.
+#[derive(Clone, Debug)]
+pub(in crate::driver) struct IndentedLine {
+    depth: usize,
+    line: LineTemplate,
+}
+
+impl KeyValue for IndentedLine {
+    fn declare(shape: &ValueShape) {
+        String::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let text = item.string()?;
+        let depth = text.len() - text.trim_start().len();
+        let line = LineTemplate::load(item)?;
+        Some(Self { depth, line })
+    }
+}
+
 impl RefreshRule {
-    pub(crate) fn load(table: &Table<'_>) -> Option<Self> {
-        let items = table.get("send").and_then(|item| item.list());
-        if items.is_none() {
-            table.missing("send");
-        }
-        table.finish();
-        let line = |item: Item<'_>| {
-            let text = item.string()?;
-            let depth = text.len() - text.trim_start().len();
-            Some((depth, LineTemplate::load(&item)?))
-        };
+    pub(crate) fn load(item: &Item<'_>) -> Option<Self> {
+        let keys = SendKeys::read(item)?;
+        let lines = keys.send.into_iter();
         Some(Self {
-            lines: items?.into_iter().filter_map(line).collect(),
-            span: table.span.clone(),
+            lines: lines.map(|line| (line.depth, line.line)).collect(),
+            span: item.span.clone(),
         })
     }
 

@@ -6,10 +6,9 @@
 use crate::map::IndexMap;
 
 use crate::diagnostic::suggest;
-use crate::document::{Item, Table};
+use crate::document::{At, Findings, Item, KeyValue, Named, keys};
 use crate::model::TypeModel;
 use crate::model::canon::without_host_bits;
-use crate::model::load::value_of;
 use crate::value::{Attributes, Name, Value};
 
 /// A form that the device does not print, and the equivalent one that it prints.
@@ -27,68 +26,92 @@ pub(crate) struct Rewrite {
     without_host_bits: IndexMap<String, String>,
 }
 
+keys! {
+    /// A conversion of catalog values to the form that the device prints.
+    pub(in crate::driver) struct RewriteKeys {
+        /// Attributes with these values.
+        when: Named<At<Value>>,
+        /// Attributes that are not set.
+        without: Vec<At<String>>,
+        /// Attributes whose value moves to another one.
+        rename: Named<At<String>>,
+        /// Attributes that get a value.
+        set: Named<At<Value>>,
+        /// Attributes that are removed.
+        drop: Vec<At<String>>,
+        /// Addresses that lose the bits of the wildcard mask in another attribute.
+        without_host_bits: Named<At<String>>,
+    }
+}
+
+/// What a rewrite is made of.
+struct RewriteSource<'a> {
+    model: &'a TypeModel,
+    findings: &'a Findings,
+}
+
+impl RewriteSource<'_> {
+    /// Reports a name that is not an attribute of the model.
+    fn check(&self, name: &At<String>) {
+        let model = self.model;
+        if model.attributes.contains_key(name.as_str()) {
+            return;
+        }
+        let names = model.attributes.keys().map(Name::as_str);
+        let help = suggest(name, names, "declare it in the model first");
+        let message = format!("{} has no attribute `{}`", model.name, name.value);
+        let span = name.span.clone();
+        self.findings
+            .error_with_help("unknown-attribute", span, message, help);
+    }
+
+    fn values(&self, values: Named<At<Value>>) -> Attributes {
+        let values = values.into_iter().filter_map(|(name, value)| {
+            self.check(&name);
+            let model = self.model.attributes.get(name.as_str())?;
+            match model.canonicalize(&value) {
+                Ok(value) => Some((name.value, value)),
+                Err(error) => {
+                    let message = format!("the model does not accept this: {error}");
+                    self.findings.error("rewrite", value.span, message);
+                    None
+                }
+            }
+        });
+        values.collect()
+    }
+
+    fn names(&self, names: Vec<At<String>>) -> Vec<String> {
+        let names = names.into_iter().inspect(|name| self.check(name));
+        names.map(|name| name.value).collect()
+    }
+
+    fn pairs(&self, pairs: Named<At<String>>) -> IndexMap<String, String> {
+        let pairs = pairs.into_iter().map(|(name, other)| {
+            self.check(&name);
+            self.check(&other);
+            (name.value, other.value)
+        });
+        pairs.collect()
+    }
+}
+
 impl Rewrite {
     /// Reads `{ when = {…}, without = […], rename = {…}, set = {…}, drop = […], without_host_bits = {…} }`.
     pub(crate) fn load(item: &Item<'_>, model: &TypeModel) -> Option<Self> {
-        let table = item.table()?;
-        let check_attribute = |item: &Item<'_>, name: &str| {
-            if model.attributes.contains_key(name) {
-                return;
-            }
-            let names = model.attributes.keys().map(Name::as_str);
-            let help = suggest(name, names, "declare it in the model first");
-            let message = format!("{} has no attribute `{name}`", model.name);
-            item.findings
-                .error_with_help("unknown-attribute", item.span.clone(), message, help);
+        let keys = RewriteKeys::read(item)?;
+        let source = RewriteSource {
+            model,
+            findings: item.findings,
         };
-        let values = |key: &str| -> Attributes {
-            let entries = table.table(key).iter().flat_map(Table::entries).collect();
-            let entries: Vec<(String, _, Item<'_>)> = entries;
-            let pairs = entries.into_iter().filter_map(|(name, _, item)| {
-                check_attribute(&item, &name);
-                let value = value_of(&item)?;
-                match model.attributes.get(name.as_str())?.canonicalize(&value) {
-                    Ok(value) => Some((name, value)),
-                    Err(error) => {
-                        item.error(
-                            "rewrite",
-                            format!("the model does not accept this: {error}"),
-                        );
-                        None
-                    }
-                }
-            });
-            pairs.collect()
-        };
-        let names = |key: &str| -> Vec<String> {
-            let Some(item) = table.get(key) else {
-                return Vec::new();
-            };
-            let names = item.strings().unwrap_or_default();
-            names.iter().for_each(|name| check_attribute(&item, name));
-            names
-        };
-        let pairs = |key: &str| -> IndexMap<String, String> {
-            let entries = table.table(key).iter().flat_map(Table::entries).collect();
-            let entries: Vec<(String, _, Item<'_>)> = entries;
-            let pairs = entries.into_iter().filter_map(|(name, _, item)| {
-                let other = item.string()?;
-                check_attribute(&item, &name);
-                check_attribute(&item, &other);
-                Some((name, other))
-            });
-            pairs.collect()
-        };
-        let rewrite = Self {
-            when: values("when"),
-            without: names("without"),
-            rename: pairs("rename"),
-            set: values("set"),
-            drop: names("drop"),
-            without_host_bits: pairs("without_host_bits"),
-        };
-        table.finish();
-        Some(rewrite)
+        Some(Self {
+            when: source.values(keys.when),
+            without: source.names(keys.without),
+            rename: source.pairs(keys.rename),
+            set: source.values(keys.set),
+            drop: source.names(keys.drop),
+            without_host_bits: source.pairs(keys.without_host_bits),
+        })
     }
 
     /// The attributes in the form that the device prints.

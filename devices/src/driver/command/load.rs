@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::condition::{CommandCondition, CommandRead, DoneRule, UnlessRule};
 use super::{CURRENT, CommandAction, CommandType};
 use crate::diagnostic::suggest;
-use crate::document::{At, SectionForm, Table, keys};
+use crate::dialogue::Transport;
+use crate::document::{At, KeyValue, Named, SectionForm, Table, keys, sections};
 use crate::driver::cli::line_text::LineRules;
 use crate::driver::context::Context;
 use crate::driver::implementation::Implementation;
@@ -13,7 +14,6 @@ use crate::driver::read_rule::ParseRule;
 use crate::driver::rest::load::attribute_keys::FieldPlace;
 use crate::driver::rest::template::{BodyField, TextTemplate};
 use crate::driver::rest::toml::BodyFields;
-use crate::driver::transport::Transport;
 use crate::map::IndexMap;
 use crate::model::Role;
 use crate::read::field_path::FieldPath;
@@ -24,7 +24,7 @@ pub(in crate::driver) fn load(
     context: &Context<'_>,
     root: &Table<'_>,
 ) -> Option<Arc<dyn Implementation>> {
-    let table = root.required_table("command")?;
+    let table = CommandSections::command(root)?.table()?;
     let keys = CommandKeys::of(&table);
     let form = match context.transport {
         Transport::Rest => CommandForm::Request,
@@ -94,6 +94,24 @@ impl SectionForm for CommandForm {
         (CommandForm::Lines, "a command line"),
         (CommandForm::Request, "a REST interface"),
     ];
+}
+
+sections! {
+    /// The sections of a type whose commands are values of the catalog.
+    pub(in crate::driver) struct CommandSections {
+        /// The commands are values of the catalog.
+        command (expected): CommandKeys,
+        /// How attributes are read and written.
+        attr: Named<IgnoredKeys>,
+    }
+}
+
+keys! {
+    /// An attribute without effect.
+    pub(in crate::driver) struct IgnoredKeys {
+        /// Reason why the attribute has no effect; noted.
+        ignored: String,
+    }
 }
 
 keys! {
@@ -289,10 +307,11 @@ impl CommandSource<'_, '_> {
 /// `[attr.x]` with `ignored`: attributes without effect.
 fn ignored(context: &Context<'_>, root: &Table<'_>) -> IndexMap<Name, String> {
     let mut ignored = IndexMap::default();
-    for (name, _, item) in root.table("attr").iter().flat_map(Table::entries) {
-        let Some(table) = item.table() else { continue };
-        let reason = table.required_string("ignored");
-        table.finish();
+    let table = CommandSections::attr(root).and_then(|item| item.table());
+    for (name, _, item) in table.iter().flat_map(Table::entries) {
+        let Some(keys) = IgnoredKeys::read(&item) else {
+            continue;
+        };
         let role = context
             .model
             .attributes
@@ -304,7 +323,9 @@ fn ignored(context: &Context<'_>, root: &Table<'_>) -> IndexMap<Name, String> {
                 item.error("unknown-attribute", message);
             }
             Some(Role::Namevar) => item.error("attribute", format!("`{name}` is the namevar")),
-            Some(_) => ignored.extend(reason.map(|reason| (Name::from(name), reason))),
+            Some(_) => {
+                ignored.insert(Name::from(name), keys.ignored);
+            }
         }
     }
     for name in context.lacking {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::definitions::DefinitionFile;
 use crate::diagnostic::{Diagnostic, Source, suggest};
-use crate::document::{DEVICE_PLACEHOLDER, Document, Findings, Table, ValueShape};
+use crate::document::{DEVICE_PLACEHOLDER, Document, Findings, Table};
 use crate::driver::parameter::{Parameter, ParameterValues};
 use crate::driver::platform::Platform;
+use crate::driver::platform::sections::PlatformSections;
 use crate::driver::self_test::test_source::TestSource;
 use crate::driver::type_driver::TypeDriver;
 use crate::model::{TypeModel, load};
@@ -22,8 +23,6 @@ pub(super) struct SelectedFile<'a> {
     /// The shipped file in whose place the user's is.
     replaced: Option<&'a DefinitionFile>,
     shipped: bool,
-    /// Receives what the loader accepts in the file.
-    pub(super) shape: Option<ValueShape>,
 }
 
 /// The value of `extends` for the shipped file of the same name. All others are platforms.
@@ -44,7 +43,6 @@ impl<'a> SelectedFile<'a> {
             bases: Vec::new(),
             replaced: None,
             shipped: true,
-            shape: None,
         }
     }
 }
@@ -55,16 +53,10 @@ impl SelectedFile<'_> {
         [self.file].into_iter().chain(self.bases.iter().copied())
     }
 
-    /// Where the tests that are read on first use start. The schema needs all keys of the file.
-    fn deferred_tests(&self) -> Option<usize> {
-        let tests = || self.file.deferred_tests();
-        self.shape.is_none().then(tests).flatten()
-    }
-
     /// Where the tests are. Those of the extended file remain if it is that of the same platform:
     /// another platform has other lines.
     fn tests<'t>(&self, extended: Option<Table<'t>>) -> TestSource<'t> {
-        if self.deferred_tests().is_some() {
+        if self.file.deferred_tests().is_some() {
             return TestSource::Deferred(Arc::clone(&self.file.source));
         }
         let base = self.bases.first();
@@ -210,7 +202,6 @@ pub(super) fn select_files<'a>(
             bases: bases(file, &shipped, &own),
             replaced: shipped.get(path).copied(),
             shipped: false,
-            shape: None,
         };
         files.insert(path, chosen);
     }
@@ -274,15 +265,13 @@ fn with_root<T>(
         &Arc<Source>,
     ) -> Option<T>,
 ) -> Option<T> {
-    let with_shape =
-        |file: &DefinitionFile| Findings::with_shape(&file.source, chosen.shape.clone());
-    let findings = with_shape(chosen.file);
-    let mut document = match chosen.deferred_tests() {
+    let findings = Findings::new(&chosen.file.source);
+    let mut document = match chosen.file.deferred_tests() {
         Some(end) => Document::parse_until(&findings, end),
         None => Document::parse(&findings),
     };
     let bases = chosen.bases.iter();
-    let base_findings: Vec<Findings> = bases.map(|file| with_shape(file)).collect();
+    let base_findings: Vec<Findings> = bases.map(|file| Findings::new(&file.source)).collect();
     let mut base_documents: Vec<Document<'_>> = base_findings.iter().map(Document::parse).collect();
     let is_used = |file: &DefinitionFile| file.source.text.contains(DEVICE_PLACEHOLDER);
     let values = match values {
@@ -295,7 +284,8 @@ fn with_root<T>(
             let documents: Vec<Document<'_>> = silent.iter().map(Document::parse).collect();
             let tables = documents.iter().rev().map(Document::root);
             let root = tables.reduce(|base, table| table.over(base));
-            let declared = root.map(|root| Parameter::load_all(&root));
+            let declared = root.and_then(|root| PlatformSections::parameter(&root));
+            let declared = declared.map(|item| Parameter::load_all(&item));
             Parameter::values(&declared.unwrap_or_default(), supplied)
         }
     };

@@ -6,8 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 
 use super::Registry;
-use crate::diagnostic::Diagnostic;
-use crate::driver::{cli, rest};
+use crate::dialogue::rest_rules::{RestCandidateKeys, TokenKeys};
+use crate::driver::cli::load::attribute_keys::{AttributeKeys, ElseKeys};
+use crate::driver::cli::load::instance_keys::InstanceKeys;
+use crate::driver::codec::CodecKeys;
+use crate::driver::command::load::CommandKeys;
+use crate::driver::read_rule::ReadKeys;
+use crate::driver::rest::load::attribute_keys::LocationKeys;
+use crate::driver::rest::load::instance_keys::{ElementKeys, ObjectKeys};
 
 /// The keys of one kind of file, by the path of their section.
 type Sections = BTreeMap<String, BTreeMap<String, ReferenceRow>>;
@@ -29,38 +35,89 @@ Generated from the declarations of the loaders; `switchtender schema definitions
 An unknown key, and a key without an effect, is an error.
 ";
 
-impl Registry {
-    /// All keys of definition files in Markdown.
-    ///
-    /// # Errors
-    /// All problems of the shipped files with their positions.
-    pub fn definition_reference() -> Result<String, Vec<Diagnostic>> {
-        let schema = Self::definition_schema(&[])?;
-        let mut models = Sections::new();
-        let mut types = Sections::new();
-        let mut platforms = Sections::new();
-        let kinds = schema["$defs"].as_object().into_iter().flatten();
-        let mut names = BTreeSet::new();
-        let mut transports = BTreeSet::new();
-        for (kind, schema) in kinds {
+/// The keys by kind of file.
+#[derive(Default)]
+struct DefinitionFiles {
+    models: Sections,
+    types: Sections,
+    platforms: Sections,
+    transports: BTreeSet<String>,
+}
+
+impl DefinitionFiles {
+    /// All keys of the schema.
+    fn of_schema() -> Self {
+        let schema = Registry::definition_schema();
+        let mut files = Self::default();
+        for (kind, schema) in schema["$defs"].as_object().into_iter().flatten() {
             let sections = match kind.as_str() {
-                "model" => &mut models,
-                "implementation" => &mut types,
+                "model" => &mut files.models,
+                "implementation" => &mut files.types,
                 transport => {
-                    transports.insert(transport.to_owned());
-                    &mut platforms
+                    files.transports.insert(transport.to_owned());
+                    &mut files.platforms
                 }
             };
             collect(schema, "", kind, sections);
         }
-        for sections in [&models, &types, &platforms] {
-            names.extend(sections.values().flat_map(BTreeMap::keys).cloned());
-        }
+        files
+    }
+
+    /// The kinds of files with their sections.
+    fn parts(&self) -> [(&'static str, &Sections); 3] {
+        [
+            ("Models", &self.models),
+            ("Types of a platform", &self.types),
+            ("Platforms", &self.platforms),
+        ]
+    }
+}
+
+impl Registry {
+    /// All keys of definition files in Markdown.
+    pub fn definition_reference() -> String {
+        let files = DefinitionFiles::of_schema();
+        let sections = files.parts().into_iter();
+        let keys = sections.flat_map(|(_, sections)| sections.values());
+        let names: BTreeSet<&String> = keys.flat_map(BTreeMap::keys).collect();
         let mut page = format!("{INTRODUCTION}There are {} names of keys.\n", names.len());
-        page.push_str(&render("Models", &models, &BTreeSet::new()));
-        page.push_str(&render("Types of a platform", &types, &BTreeSet::new()));
-        page.push_str(&render("Platforms", &platforms, &transports));
-        Ok(page)
+        for (title, sections) in files.parts() {
+            let transports = match title {
+                "Platforms" => files.transports.clone(),
+                _ => BTreeSet::new(),
+            };
+            page.push_str(&render(title, sections, &transports));
+        }
+        page
+    }
+}
+
+/// A key of definition files with its meaning in each section that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefinitionKey {
+    /// Its name.
+    pub name: String,
+    /// The kind of file and the section, with the meaning.
+    pub meanings: Vec<(String, String)>,
+}
+
+impl DefinitionKey {
+    /// The key that a code of findings names: `write-only` is that of `write_only`.
+    pub fn find(code: &str) -> Option<Self> {
+        let name = code.replace('-', "_");
+        let mut meanings = Vec::new();
+        for (title, sections) in DefinitionFiles::of_schema().parts() {
+            for (path, keys) in sections {
+                if let Some(row) = keys.get(&name) {
+                    let section = match path.as_str() {
+                        "" => title.to_owned(),
+                        path => format!("{title}, [{path}]"),
+                    };
+                    meanings.push((section, row.meaning.clone()));
+                }
+            }
+        }
+        (!meanings.is_empty()).then_some(Self { name, meanings })
     }
 }
 
@@ -140,30 +197,34 @@ fn render(title: &str, sections: &Sections, transports: &BTreeSet<String>) -> St
                 kinds.join(", ")
             ));
         }
-        if title.starts_with("Types") {
-            page.push_str(&form_tables(path));
-        }
+        page.push_str(&form_tables(path));
     }
     page
 }
 
 /// Where the keys of a section have an effect.
 fn form_tables(path: &str) -> String {
-    let (what, command_line, rest) = match path {
-        "instance" => (
-            "instances",
-            cli::load::instance_keys::InstanceKeys::KEYS.markdown(),
-            rest::load::instance_keys::ObjectKeys::KEYS.markdown(),
-        ),
-        "attr.NAME" => (
-            "values",
-            cli::load::attribute_keys::AttributeKeys::KEYS.markdown(),
-            rest::load::attribute_keys::LocationKeys::KEYS.markdown(),
-        ),
+    let tables = match path {
+        "instance" => vec![
+            ("instances of command lines", InstanceKeys::KEYS.markdown()),
+            ("objects of a REST interface", ObjectKeys::KEYS.markdown()),
+            ("elements of NETCONF", ElementKeys::KEYS.markdown()),
+        ],
+        "attr.NAME" => vec![
+            ("values of command lines", AttributeKeys::KEYS.markdown()),
+            ("values of REST and NETCONF", LocationKeys::KEYS.markdown()),
+        ],
+        "attr.NAME.else" => vec![("these locations", ElseKeys::KEYS.markdown())],
+        "command" => vec![("commands of", CommandKeys::KEYS.markdown())],
+        "read.NAME" => vec![("reads with", ReadKeys::KEYS.markdown())],
+        "codec.NAME" => vec![("formats with", CodecKeys::KEYS.markdown())],
+        "connection.token" => vec![("tokens from", TokenKeys::KEYS.markdown())],
+        "candidate" => vec![("REST, with", RestCandidateKeys::KEYS.markdown())],
         _ => return String::new(),
     };
-    format!(
-        "\nA key has an effect for these {what} of command lines, and is an error for others:\n\n{command_line}\n\
-         In REST and NETCONF:\n\n{rest}"
-    )
+    let mut text = "\nA key has an effect for these, and is an error for others.\n".to_owned();
+    for (what, table) in tables {
+        text.push_str(&format!("\nFor {what}:\n\n{table}"));
+    }
+    text
 }

@@ -19,14 +19,16 @@ mod parent;
 mod placeholders;
 mod refresh;
 mod requests;
+pub(in crate::driver) mod sections;
 
 use self::attribute::{TypeDefaults, read_attribute};
 use self::instance::{check_answer, read_instance};
 use self::instance_keys::{KindKeys, SharedArrayKeys};
 use self::refresh::read_refresh;
+use self::sections::RestTypeSections;
 use super::definition::{ObjectKind, ObjectKinds, RestAttributeRule, RestDefinition, SharedArray};
 use crate::diagnostic::suggest;
-use crate::document::{Findings, KeyValue, Table};
+use crate::document::{Findings, KeyValue, Table, read_value};
 use crate::driver::context::Context;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
@@ -41,7 +43,7 @@ pub(crate) fn read(
 ) -> Option<RestDefinition> {
     let (model, rows) = (&**context.model, context.rows);
     let namespaces = context.namespaces;
-    let instance = root.required_table("instance");
+    let instance = RestTypeSections::instance(root).and_then(|item| item.table());
     let instance = instance.and_then(|table| match namespaces {
         Some(namespaces) => netconf::read_instance(&table, model, namespaces),
         None => read_instance(&table, context),
@@ -50,10 +52,10 @@ pub(crate) fn read(
         unset: instance.as_ref().and_then(|instance| instance.unset),
         is_netconf: namespaces.is_some(),
     };
-    let kind_keys = root.get("kind").and_then(|item| KindKeys::read(&item));
+    let kind_keys: Option<KindKeys> = read_value(RestTypeSections::kind(root));
     let shared = shared_arrays(root);
     let mut attributes: IndexMap<Name, RestAttributeRule> = IndexMap::default();
-    if let Some(table) = root.table("attr") {
+    if let Some(table) = RestTypeSections::attr(root).and_then(|item| item.table()) {
         for (name, span, item) in table.entries() {
             if !check_attribute_exists(table.findings, &span, &name, model) {
                 continue;
@@ -78,7 +80,7 @@ pub(crate) fn read(
         let rule = RestAttributeRule::unsupported(reason.clone());
         attributes.insert(name.clone(), rule);
     }
-    let refresh = root.get("refresh");
+    let refresh = RestTypeSections::refresh(root);
     let refresh = refresh.and_then(|item| read_refresh(&item, model));
     let definition = RestDefinition {
         namespaces: namespaces.cloned(),
@@ -137,7 +139,7 @@ fn kinds(keys: KindKeys) -> ObjectKinds {
 
 /// The arrays that several attributes share.
 fn shared_arrays(root: &Table<'_>) -> IndexMap<String, SharedArray> {
-    let Some(table) = root.table("shared") else {
+    let Some(table) = RestTypeSections::shared(root).and_then(|item| item.table()) else {
         return IndexMap::default();
     };
     let arrays = table.entries().into_iter().filter_map(|(name, _, item)| {

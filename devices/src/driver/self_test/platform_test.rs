@@ -1,7 +1,7 @@
 //! Tests in `platform.toml`: prompts and their modes, messages and their classes, facts.
 
-use super::{supplied_answers, texts};
-use crate::document::Item;
+use super::{SuppliedAnswers, texts};
+use crate::document::{Item, KeyValue, Named, keys};
 use crate::driver::facts::Facts;
 use crate::read::Reads;
 
@@ -25,15 +25,33 @@ pub(in crate::driver) enum PlatformExpectation {
     Facts { answers: Reads, facts: Facts },
 }
 
+keys! {
+    /// A test of a platform.
+    pub(in crate::driver) struct PlatformTestKeys {
+        /// Name of the test.
+        name: String,
+        /// A prompt.
+        prompt: Option<String>,
+        /// The mode of the prompt.
+        mode: Option<String>,
+        /// A line of output.
+        output: Option<String>,
+        /// Its class in `[error]`, or `none`.
+        class: Option<String>,
+        /// Answers by read.
+        given: SuppliedAnswers,
+        /// Facts in these answers.
+        facts: Named<String>,
+    }
+}
+
 impl PlatformTest {
     pub(crate) fn load(item: &Item<'_>, shipped: bool) -> Option<Self> {
-        let table = item.table()?;
-        let name = table.required_string("name");
-        let prompt = table.string("prompt").zip(table.string("mode"));
-        let output = table.string("output").zip(table.string("class"));
-        let facts: Facts = texts(&table, "facts").into_iter().collect();
-        let answers = supplied_answers(&table);
-        table.finish();
+        let keys = PlatformTestKeys::read(item)?;
+        let prompt = keys.prompt.zip(keys.mode);
+        let output = keys.output.zip(keys.class);
+        let facts = texts(keys.facts);
+        let answers = keys.given.0;
         let expectation = match (prompt, output, facts.is_empty()) {
             (Some((line, mode)), None, true) => PlatformExpectation::Prompt { line, mode },
             (None, Some((line, class)), true) => PlatformExpectation::Class { line, class },
@@ -49,7 +67,7 @@ impl PlatformTest {
             }
         };
         Some(Self {
-            name: name?,
+            name: keys.name,
             own: !shipped,
             expectation,
         })

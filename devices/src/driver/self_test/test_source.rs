@@ -16,23 +16,27 @@ pub(in crate::driver) enum TestSource<'a> {
     Deferred(Arc<Source>),
 }
 
+/// Finds the section with the tests.
+pub(in crate::driver) type TestSection = for<'t> fn(&Table<'t>) -> Option<Item<'t>>;
+
 /// The self-tests of a definition.
 pub(crate) struct DefinitionTests<T>(LazyLock<Vec<T>, Box<dyn FnOnce() -> Vec<T> + Send>>);
 
 impl<'a> TestSource<'a> {
-    /// The tests of the definition with this root table.
+    /// The tests of the definition with this root table, where `find` finds them.
     ///
     /// # Panics
     /// On first use, if a test of a built-in file is invalid. The tests of this crate read all of them.
     pub(in crate::driver) fn load<T: Send + 'static>(
         self,
         root: &Table<'a>,
+        find: TestSection,
         load: impl Fn(&Item<'_>) -> Option<T> + Send + 'static,
     ) -> DefinitionTests<T> {
         let read_tests: Box<dyn FnOnce() -> Vec<T> + Send> = match self {
             Self::File { extended } => {
-                let own = root.get_own("test");
-                let inherited = extended.and_then(|table| table.get("test"));
+                let own = find(root).filter(|item| root.is_own(item));
+                let inherited = extended.and_then(|table| find(&table));
                 let items = own.iter().chain(&inherited).filter_map(Item::list);
                 let tests = items.flatten().filter_map(|item| load(&item)).collect();
                 Box::new(|| tests)
@@ -40,7 +44,7 @@ impl<'a> TestSource<'a> {
             Self::Deferred(source) => Box::new(move || {
                 let findings = Findings::new(&source);
                 let tests = document::read(&findings, |root| {
-                    let items = root.get("test").and_then(|item| item.list());
+                    let items = find(root).and_then(|item| item.list());
                     items.iter().flatten().filter_map(load).collect()
                 });
                 assert!(findings.is_empty(), "{:?}", findings.into_list());

@@ -1,36 +1,27 @@
-//! Loads the key `access`.
+//! The key `access`.
 
-use super::{check_attribute_exists, read_attribute_names};
-use crate::document::{Item, Table};
-use crate::map::IndexMap;
-use crate::model::AttributeModel;
+use super::AttributeNames;
+use super::model_keys::AccessKeys;
+use crate::document::At;
 use crate::model::access::AccessKey;
-use crate::value::Name;
 
 /// `access = { user = "name" }`, or one of the other forms.
-pub(crate) fn read_access(
-    item: &Item<'_>,
-    attributes: &IndexMap<Name, AttributeModel>,
-) -> Option<AccessKey> {
-    let table = item.table()?;
-    let attribute = |table: &Table<'_>, key: &str| {
-        let item = table.get(key)?;
-        let name = item.string()?;
-        check_attribute_exists(&item, &name, attributes);
-        Some(name)
+pub(super) fn access(keys: At<AccessKeys>, names: &AttributeNames<'_>) -> Option<AccessKey> {
+    let At { value: keys, span } = keys;
+    let attribute = |name: Option<At<String>>| name.map(|name| names.checked(name));
+    let error = |message: &str| {
+        names.findings.error("access", span.clone(), message);
     };
-    let login = attribute(&table, "login");
-    let list = attribute(&table, "list");
-    let user = attribute(&table, "user");
-    let filter = attribute(&table, "filter");
-    let network = attribute(&table, "route");
-    let mask = attribute(&table, "mask");
-    let mut changes = read_attribute_names(&table, "changes", attributes);
-    let trunk = attribute(&table, "trunk");
-    let native = attribute(&table, "native");
-    let with_pattern = login.as_ref().or(trunk.as_ref());
-    let pattern = with_pattern.and_then(|_| table.required_pattern("pattern"));
-    table.finish();
+    let login = attribute(keys.login);
+    let list = attribute(keys.list);
+    let mask = attribute(keys.mask);
+    let native = attribute(keys.native);
+    let trunk = attribute(keys.trunk);
+    let mut changes = names.all(keys.changes);
+    let pattern = keys.pattern;
+    if pattern.is_some() != (login.is_some() || trunk.is_some()) {
+        error("`pattern` belongs to `login` and `trunk`, which require it");
+    }
     let mut forms = Vec::new();
     if let (Some(attribute), Some(pattern)) = (login, pattern.clone()) {
         forms.push(AccessKey::Login {
@@ -47,9 +38,9 @@ pub(crate) fn read_access(
             native,
         });
     }
-    forms.extend(user.map(|attribute| AccessKey::User { attribute }));
-    forms.extend(filter.map(|attribute| AccessKey::Filter { attribute }));
-    forms.extend(network.map(|network| AccessKey::Route { network, mask }));
+    forms.extend(attribute(keys.user).map(|attribute| AccessKey::User { attribute }));
+    forms.extend(attribute(keys.filter).map(|attribute| AccessKey::Filter { attribute }));
+    forms.extend(attribute(keys.route).map(|network| AccessKey::Route { network, mask }));
     if !changes.is_empty() {
         forms.push(AccessKey::Changes {
             attributes: changes,
@@ -57,8 +48,7 @@ pub(crate) fn read_access(
     }
     let form = forms.pop();
     if form.is_none() || !forms.is_empty() {
-        let forms = "set one of `login`, `user`, `filter`, `route`, `changes` and `trunk`";
-        item.error("access", forms);
+        error("set one of `login`, `user`, `filter`, `route`, `changes` and `trunk`");
         return None;
     }
     form

@@ -1,76 +1,59 @@
-//! Loads the key `refers` of an attribute.
+//! The key `refers` of an attribute.
 
-use crate::document::{Item, Table};
+use super::model_keys::ReferenceForm;
+use crate::document::{At, Findings};
 use crate::model::reference::ReferencePart;
 use crate::model::{Reference, ValueSpec};
 
-/// The references of an attribute: names of types, or tables.
-pub(crate) fn read_references(
-    item: &Item<'_>,
-    attribute: &str,
-    values: &[ValueSpec],
-) -> Vec<Reference> {
-    let items = item.list().unwrap_or_default();
-    let references = items.iter().filter_map(|item| {
-        if item.is_table() {
-            return read_reference(&item.table()?, attribute, values);
+/// A reference of an attribute with these values: the name of a type, or a table.
+pub(super) fn reference(
+    form: ReferenceForm,
+    (attribute, values): (&str, &[ValueSpec]),
+    findings: &Findings,
+) -> Option<Reference> {
+    let At { value: keys, span } = match form {
+        ReferenceForm::Keys(keys) => *keys,
+        ReferenceForm::Type(target) => {
+            return Some(Reference {
+                attribute: attribute.into(),
+                target: target.into(),
+                part: ReferencePart::Complete,
+                name: None,
+                others: false,
+            });
         }
-        Some(Reference {
-            attribute: attribute.into(),
-            target: item.string()?.into(),
-            part: ReferencePart::Complete,
-            name: None,
-            others: false,
-        })
-    });
-    references.collect()
-}
-
-fn read_reference(table: &Table<'_>, attribute: &str, values: &[ValueSpec]) -> Option<Reference> {
-    let target = table.required_string("type");
-    let name = table.string("name");
-    let others = table.bool("others").unwrap_or(false);
-    let field = table.get("field");
-    let numbers = table.bool("numbers");
-    let pattern = table.get("pattern");
-    table.finish();
-    let part = match (field, numbers, pattern) {
-        (None, None | Some(false), None) => ReferencePart::Complete,
-        (None, Some(true), None) => ReferencePart::Numbers,
-        (Some(item), None, None) => ReferencePart::Field(field_of(&item, values)?),
-        (None, None, Some(item)) => {
-            let pattern = item.pattern()?;
-            if pattern.group_count() == 0 {
-                item.error("reference", "the pattern has no group for the name");
+    };
+    let error = |span, message: String| findings.error("reference", span, message);
+    let part = match (keys.field, keys.numbers, keys.pattern) {
+        (None, false, None) => ReferencePart::Complete,
+        (None, true, None) => ReferencePart::Numbers,
+        (Some(At { value: field, span }), false, None) => {
+            let has_field = |spec: &ValueSpec| match spec {
+                ValueSpec::Struct { fields, .. } => fields.contains_key(&field),
+                _ => false,
+            };
+            if !values.iter().any(has_field) {
+                error(span, format!("the values have no field `{field}`"));
             }
-            ReferencePart::Match(pattern)
+            ReferencePart::Field(field)
+        }
+        (None, false, Some(At { value, span })) => {
+            if value.group_count() == 0 {
+                error(span, "the pattern has no group for the name".to_owned());
+            }
+            ReferencePart::Match(value)
         }
         _ => {
             let message = "a reference has at most one of `field`, `numbers` and `pattern`";
-            table
-                .findings
-                .error("reference", table.span.clone(), message);
+            error(span, message.to_owned());
             return None;
         }
     };
     Some(Reference {
         attribute: attribute.into(),
-        target: target?.into(),
+        target: keys.target.into(),
         part,
-        name,
-        others,
+        name: keys.name,
+        others: keys.others,
     })
-}
-
-/// A field of the structs of the attribute.
-fn field_of(item: &Item<'_>, values: &[ValueSpec]) -> Option<String> {
-    let field = item.string()?;
-    let has_field = |spec: &ValueSpec| match spec {
-        ValueSpec::Struct { fields, .. } => fields.contains_key(&field),
-        _ => false,
-    };
-    if !values.iter().any(has_field) {
-        item.error("reference", format!("the values have no field `{field}`"));
-    }
-    Some(field)
 }

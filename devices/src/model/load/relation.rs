@@ -1,36 +1,27 @@
 //! Loads automatic relations that are no references.
 
-use super::check_attribute_exists;
-use crate::document::Item;
-use crate::map::IndexMap;
-use crate::model::{AttributeModel, AutoKind, AutoRelation, RelationSource};
-use crate::value::Name;
+use super::AttributeNames;
+use super::model_keys::RelationKeys;
+use crate::document::{Item, KeyValue};
+use crate::model::{AutoKind, AutoRelation, RelationSource};
 
-pub(crate) fn read_relation(
+pub(super) fn read_relation(
     item: &Item<'_>,
     kind: AutoKind,
-    attributes: &IndexMap<Name, AttributeModel>,
+    names: &AttributeNames<'_>,
 ) -> Option<AutoRelation> {
-    let table = item.table()?;
-    let target = table.required_string("type");
-    let from = table.get("from");
-    let names = table.strings("names");
-    table.finish();
-    let source = match (from, names) {
+    let keys = RelationKeys::read(item)?;
+    let source = match (keys.from, keys.names) {
         (Some(from), None) if kind == AutoKind::Require => {
-            from.findings.error_with_help(
+            names.findings.error_with_help(
                 "relation",
-                from.span.clone(),
+                from.span,
                 "`autorequire` has `names`, not `from`",
                 "write `refers` at the attribute whose value names the resources",
             );
             return None;
         }
-        (Some(from), None) => {
-            let attribute = from.string()?;
-            check_attribute_exists(&from, &attribute, attributes);
-            RelationSource::Attribute(attribute)
-        }
+        (Some(from), None) => RelationSource::Attribute(names.checked(from)),
         (None, Some(names)) => RelationSource::Fixed(names),
         _ => {
             item.error("relation", "a relation requires one of `from` and `names`");
@@ -39,7 +30,7 @@ pub(crate) fn read_relation(
     };
     Some(AutoRelation {
         kind,
-        target: target?.into(),
+        target: keys.target.into(),
         from: source,
     })
 }

@@ -1,67 +1,42 @@
-//! Loads one `[[rule]]` for several attributes.
+//! One `[[rule]]` for several attributes.
 
-use super::{check_attribute_exists, value_of};
-use crate::document::{Item, Table};
+use super::AttributeNames;
+use super::model_keys::RuleKeys;
+use crate::document::{At, Named};
 use crate::map::IndexMap;
-use crate::model::{AttributeModel, Rule, RuleKind};
-use crate::value::Name;
+use crate::model::{Rule, RuleKind};
+use crate::value::Value;
 
-pub(crate) fn read_rule(
-    item: &Item<'_>,
-    attributes: &IndexMap<Name, AttributeModel>,
-) -> Option<Rule> {
-    let table = item.table()?;
-    let mut found = None;
-    for (key, kind) in [
-        ("together", RuleKind::Together),
-        ("exclusive", RuleKind::Exclusive),
-        ("needs", RuleKind::Needs),
-        ("one_of", RuleKind::OneOf),
-        ("any_of", RuleKind::AnyOf),
-        ("forbidden", RuleKind::Forbidden),
-    ] {
-        if let Some(item) = table.get(key) {
-            let names = item.strings().unwrap_or_default();
-            for name in &names {
-                check_attribute_exists(&item, name, attributes);
-            }
-            if found.replace((kind, names)).is_some() {
-                item.error(
-                    "rule",
-                    "a rule can have only one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
-                );
-            }
-        }
-    }
-    let conditions = |key: &str| {
-        let mut conditions = IndexMap::default();
-        for (name, _, item) in table.table(key).iter().flat_map(Table::entries) {
-            check_attribute_exists(&item, &name, attributes);
-            let values = if item.is_list() {
-                item.list().iter().flatten().filter_map(value_of).collect()
-            } else {
-                value_of(&item).into_iter().collect()
-            };
-            conditions.insert(name, values);
-        }
-        conditions
-    };
-    let when = conditions("when");
-    let unless = conditions("unless");
-    let doc = table.string("doc").unwrap_or_default();
-    table.finish();
-    let Some((kind, attributes)) = found else {
-        item.error(
-            "rule",
-            "a rule requires one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
-        );
+/// The rule with these keys.
+pub(super) fn rule(keys: At<RuleKeys>, names: &AttributeNames<'_>) -> Option<Rule> {
+    let At { value: keys, span } = keys;
+    let kinds = [
+        (RuleKind::Together, keys.together),
+        (RuleKind::Exclusive, keys.exclusive),
+        (RuleKind::Needs, keys.needs),
+        (RuleKind::OneOf, keys.one_of),
+        (RuleKind::AnyOf, keys.any_of),
+        (RuleKind::Forbidden, keys.forbidden),
+    ];
+    let kinds = kinds.into_iter();
+    let mut kinds = kinds.filter_map(|(kind, attributes)| Some((kind, attributes?)));
+    let (Some((kind, attributes)), None) = (kinds.next(), kinds.next()) else {
+        let message = "a rule requires one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`";
+        names.findings.error("rule", span, message);
         return None;
+    };
+    let conditions = |conditions: Named<Vec<Value>>| -> IndexMap<String, Vec<Value>> {
+        let conditions = conditions.into_iter().map(|(name, values)| {
+            let name = names.checked(name);
+            (name, values)
+        });
+        conditions.collect()
     };
     Some(Rule {
         kind,
-        attributes,
-        when,
-        unless,
-        doc,
+        attributes: names.all(attributes),
+        when: conditions(keys.when),
+        unless: conditions(keys.unless),
+        doc: keys.doc,
     })
 }

@@ -1,85 +1,52 @@
-//! Loads the keys for offline rules: `owns_address`, `shutdown` and `site_unique`.
+//! The keys for offline rules, and the word for the default of the device.
 
-use super::{check_attribute_exists, value_of};
-use crate::document::{Item, Table};
+use super::AttributeNames;
+use super::model_keys::ShutdownKeys;
+use crate::document::{At, Findings};
 use crate::map::IndexMap;
 use crate::model::{AttributeModel, Shutdown, ValueSpec};
 use crate::value::{Name, Value};
 
-/// The attributes of a key: one name or a list.
-pub(crate) fn read_attribute_names(
-    root: &Table<'_>,
-    key: &str,
-    attributes: &IndexMap<Name, AttributeModel>,
-) -> Vec<String> {
-    let Some(item) = root.get(key) else {
-        return Vec::new();
-    };
-    let items = if item.is_list() {
-        item.list().unwrap_or_default()
-    } else {
-        vec![item]
-    };
-    items
-        .iter()
-        .filter_map(|item| {
-            let name = item.string()?;
-            check_attribute_exists(item, &name, attributes);
-            Some(name)
-        })
-        .collect()
-}
-
-/// `default_word = "unset"`. Marks the attributes that have the word as a literal.
-pub(crate) fn read_default_word(
-    root: &Table<'_>,
+/// `default_word = "unset"`: marks the attributes that have the word as a literal.
+pub(super) fn mark_default_word(
+    word: &At<String>,
     attributes: &mut IndexMap<Name, AttributeModel>,
-) -> Option<Name> {
-    let item = root.get("default_word")?;
-    let word = Name::from(item.string()?);
-    let is_word = |spec: &ValueSpec| matches!(spec, ValueSpec::Literal(value) if value.as_str() == Some(&word));
+    findings: &Findings,
+) -> Name {
+    let name = Name::from(word.as_str());
+    let is_word = |spec: &ValueSpec| matches!(spec, ValueSpec::Literal(value) if value.as_str() == Some(word.as_str()));
     let mut is_used = false;
     for attribute in attributes.values_mut() {
         if attribute.values.iter().any(is_word) {
-            attribute.default_word = Some(word.clone());
+            attribute.default_word = Some(name.clone());
             is_used = true;
         }
     }
     if !is_used {
-        item.findings.error_with_help(
+        findings.error_with_help(
             "default-word",
-            item.span.clone(),
-            format!("no attribute has the value `{word}`"),
-            format!("remove `default_word`, or add \"{word}\" to the `values` of an attribute"),
+            word.span.clone(),
+            format!("no attribute has the value `{name}`"),
+            format!("remove `default_word`, or add \"{name}\" to the `values` of an attribute"),
         );
     }
-    Some(word)
+    name
 }
 
 /// `shutdown = { attribute = "enable", when = false }`.
-pub(crate) fn read_shutdown(
-    item: &Item<'_>,
-    attributes: &IndexMap<Name, AttributeModel>,
-) -> Option<Shutdown> {
-    let table = item.table()?;
-    let attribute = table.required("attribute");
-    let when = table.required("when");
-    table.finish();
-    let (attribute, when) = (attribute?, when?);
-    let name = attribute.string()?;
-    check_attribute_exists(&attribute, &name, attributes);
-    let value = value_of(&when)?;
-    if let Some(model) = attributes.get(name.as_str()) {
-        check_value(&when, &value, model);
+pub(super) fn shutdown(keys: ShutdownKeys, names: &AttributeNames<'_>) -> Shutdown {
+    let attribute = names.checked(keys.attribute);
+    if let Some(model) = names.attributes.get(attribute.as_str()) {
+        check_value(&keys.when, model, names.findings);
     }
-    Some(Shutdown {
-        attribute: name,
-        when: value,
-    })
+    Shutdown {
+        attribute,
+        when: keys.when.value,
+    }
 }
 
 /// Reports an invalid value of the attribute.
-fn check_value(item: &Item<'_>, value: &Value, attribute: &AttributeModel) {
+fn check_value(value: &At<Value>, attribute: &AttributeModel, findings: &Findings) {
     let literals: Vec<String> = attribute
         .values
         .iter()
@@ -87,9 +54,9 @@ fn check_value(item: &Item<'_>, value: &Value, attribute: &AttributeModel) {
         .map(|spec| format!("`{}`", spec.name()))
         .collect();
     if let Err(error) = attribute.canonicalize(value) {
-        item.findings.error_with_help(
+        findings.error_with_help(
             "unknown-word",
-            item.span.clone(),
+            value.span.clone(),
             format!(
                 "`{}` cannot have this value: {}",
                 attribute.name, error.message

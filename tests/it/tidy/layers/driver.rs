@@ -23,7 +23,6 @@ pub(super) const DRIVER: Layers = Layers {
             "session_use",
             "surveyed_object",
             "template_error",
-            "transport",
             "unsupported",
             "unsupported_type",
             "work_count",

@@ -386,7 +386,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
             || lines.iter().any(|line| line.has_attribute(&attribute.name));
         if !named {
             root.findings.error_with_help(
-                "missing-attribute",
+                "incomplete",
                 instance.span.clone(),
                 format!("`{}` of {} is not implemented", attribute.name, model.name),
                 format!(

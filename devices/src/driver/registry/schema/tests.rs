@@ -1,126 +1,120 @@
-//! The schema of definition files is complete.
+//! Each key is declared.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use toml::{Table, Value as Toml};
+
 use super::*;
-use crate::pattern::Pattern;
 
-fn schema() -> Json {
-    Registry::definition_schema(&[]).expect("the shipped files load")
-}
-
-/// The paths of all keys in a schema, and whether each has a description.
-fn keys(schema: &Json, path: &str, found: &mut Vec<(String, bool)>) {
-    for below in ["additionalProperties", "items"] {
-        if let Some(below) = schema.get(below) {
-            keys(below, path, found);
-        }
-    }
-    let properties = schema.get("properties").and_then(Json::as_object);
-    for (key, property) in properties.into_iter().flatten() {
-        let path = format!("{path}.{key}");
-        let is_described = property.get("description").and_then(Json::as_str) > Some("");
-        keys(property, &path, found);
-        found.push((path, is_described));
-    }
-}
-
-#[test]
-fn schema_describes_its_keys_and_no_others() {
-    let schema = schema();
-    let kinds = schema["$defs"].as_object().expect("kinds of files");
-    let mut described = BTreeSet::new();
-    let mut missing = Vec::new();
-    for (kind, schema) in kinds {
-        let section = match kind.as_str() {
-            "model" | "implementation" => kind,
-            _ => "platform",
-        };
-        let mut found = Vec::new();
-        keys(schema, section, &mut found);
-        for (path, is_described) in found {
-            if !is_described {
-                missing.push(path.clone());
+/// The keys of a value that the schema does not have.
+fn undeclared(schema: &Json, value: &Toml, path: &str, found: &mut Vec<String>) {
+    match value {
+        Toml::Table(table) => {
+            // Without properties and names, the loader looks at the value itself.
+            let properties = schema.get("properties").and_then(Json::as_object);
+            let named = schema.get("additionalProperties");
+            for (key, value) in table {
+                let path = format!("{path}.{key}");
+                let own = properties.and_then(|properties| properties.get(key));
+                match own.or(named.filter(|named| named.is_object())) {
+                    Some(schema) => undeclared(schema, value, &path, found),
+                    None if properties.is_some() || named.is_some() => found.push(path),
+                    None => {}
+                }
             }
-            described.insert(path);
         }
+        Toml::Array(items) => {
+            for item in items {
+                let elements = schema.get("items").unwrap_or(&Json::Null);
+                undeclared(elements, item, path, found);
+            }
+        }
+        _ => {}
     }
-    assert!(missing.is_empty(), "without a description: {missing:#?}");
-    assert!(described.len() > 400, "{}", described.len());
-    let sections = ["model", "platform", "implementation"].into_iter();
-    let texts = sections.flat_map(|section| {
-        let paths = descriptions(section).into_keys();
-        paths.map(move |path| format!("{section}.{path}"))
-    });
-    let others: Vec<String> = texts.filter(|path| !described.contains(path)).collect();
-    assert!(others.is_empty(), "no such key: {others:#?}");
 }
 
-/// The source files of the loaders.
-fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+/// The definition files below a directory.
+fn files(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
-        let name = path.file_name().expect("a name").to_string_lossy();
-        if path.is_dir() && name != "tests" {
-            sources(&path, found);
-        } else if name.ends_with(".rs") && !name.contains("tests") {
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|end| end == "toml") {
             found.push(path);
         }
     }
 }
 
 #[test]
-fn schema_has_every_key_that_loaders_read() {
-    let schema = schema();
+fn every_key_of_shipped_and_example_files_is_declared() {
+    let schema = Registry::definition_schema();
+    let mut paths = Vec::new();
+    for directory in ["definitions", "../examples/definitions"] {
+        files(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join(directory),
+            &mut paths,
+        );
+    }
+    assert!(paths.len() > 100, "{}", paths.len());
     let mut found = Vec::new();
-    for schema in schema["$defs"]
-        .as_object()
-        .expect("kinds of files")
-        .values()
-    {
-        keys(schema, "", &mut found);
+    for path in paths {
+        let text = std::fs::read_to_string(&path).expect("a file");
+        let table: Table = text.parse().expect("TOML");
+        let kinds = match (
+            table.get("platform"),
+            table.get("type"),
+            table.get(TRANSPORT),
+        ) {
+            (Some(_), Some(_), _) => vec!["implementation"],
+            (None, ..) => vec!["model"],
+            (_, _, Some(transport)) => vec![transport.as_str().expect("a word")],
+            // It is that of the extended file.
+            (_, _, None) => TRANSPORTS.map(|(name, _)| name).to_vec(),
+        };
+        let name = path.display().to_string();
+        let errors = kinds.into_iter().map(|kind| {
+            let mut errors = Vec::new();
+            let value = Toml::Table(table.clone());
+            undeclared(&schema["$defs"][kind], &value, &name, &mut errors);
+            errors
+        });
+        found.extend(errors.min_by_key(Vec::len).unwrap_or_default());
     }
-    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
-    let known: BTreeSet<String> = found.iter().map(|(path, _)| last(path)).collect();
-    // Reads of tables, and closures of loaders that read one kind of value.
-    let reads = [
-        r#"\.\s*(?:string|bool|integer|strings|pattern|patterns|table|get_own|required|required_string|required_pattern|required_table)\(\s*"([a-z_]+)"#,
-        r#"\b(?:table|root|connection|error)\s*\.get\(\s*"([a-z_]+)""#,
-        r#"\b(?:request|texts|words|seconds|count|field|line)\((?:table, )?"([a-z_]+)""#,
-    ];
-    let reads = reads.map(|text| Pattern::new(text).expect("a pattern"));
-    let mut files = Vec::new();
-    for directory in ["driver", "dialogue", "model", "read"] {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        sources(&source.join(directory), &mut files);
-    }
-    let mut read = BTreeSet::new();
-    for path in files {
-        // `values` of a model may be anything in the schema: kinds of values have keys of their own.
-        if path.ends_with("model/load/value_spec.rs") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).expect("a source file");
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        for pattern in &reads {
-            let mut rest = text;
-            while let Some(key) = pattern.captures(rest).and_then(|found| found.get(1)) {
-                read.insert(key.as_str().to_owned());
-                rest = &rest[key.end()..];
-            }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// The paths of keys without a description.
+fn undescribed(schema: &Json, path: &str, found: &mut Vec<String>) {
+    for below in ["additionalProperties", "items"] {
+        if let Some(below) = schema.get(below) {
+            undescribed(below, path, found);
         }
     }
-    assert!(read.len() > 100, "{}", read.len());
-    let missing: Vec<&String> = read.difference(&known).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    let properties = schema.get("properties").and_then(Json::as_object);
+    for (key, property) in properties.into_iter().flatten() {
+        let path = format!("{path}.{key}");
+        if property.get("description").and_then(Json::as_str) <= Some("") {
+            found.push(path.clone());
+        }
+        undescribed(property, &path, found);
+    }
+}
+
+#[test]
+fn every_key_has_a_description() {
+    let schema = Registry::definition_schema();
+    let mut found = Vec::new();
+    for (kind, schema) in schema["$defs"].as_object().expect("kinds of files") {
+        undescribed(schema, kind, &mut found);
+    }
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 /// `UPDATE_DOCS=1` writes the page.
 #[test]
 fn reference_of_keys_is_that_of_the_loaders() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/definition-keys.md");
-    let page = Registry::definition_reference().expect("the shipped files load");
+    let page = Registry::definition_reference();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &page).expect("the page is written");
     }

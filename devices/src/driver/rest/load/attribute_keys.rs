@@ -135,7 +135,7 @@ keys! {
         /// How `absent` is written: `delete`, `null`, `omit` or a request of its own.
         unset: Option<At<UnsetKeys>> where [Field, Leaf, Chosen, Choice],
         /// Value format.
-        codec: Option<At<CodecKeys>> where FORMATS,
+        codec: Option<At<LocationCodec>> where FORMATS,
         /// The inner block with the lines, or the list of members.
         sub: Option<FieldPath> where [Members],
         /// Path of members that are objects.
@@ -265,7 +265,9 @@ impl SetFields {
 impl KeyValue for SetFields {
     fn declare(shape: &ValueShape) {
         shape.accepts(ValueKind::Table);
-        OwnRequestKeys::declare(&shape.key(REQUEST, None));
+        let request = shape.key(REQUEST);
+        request.describe("Request of its own for the value.".to_owned());
+        OwnRequestKeys::declare(&request);
         shape.any_name().accepts_anything();
     }
 
@@ -334,7 +336,7 @@ impl KeyValue for UnsetKeys {
 /// The format of a value, of several attributes in common fields, or of the keys of members by the value
 /// of another attribute.
 #[derive(Clone, Debug)]
-pub(in crate::driver) enum CodecKeys {
+pub(in crate::driver) enum LocationCodec {
     Value(ValueCodec),
     Group(GroupCodec, usize),
     By {
@@ -346,12 +348,14 @@ pub(in crate::driver) enum CodecKeys {
 /// The key of the attribute that decides about a format.
 const BY: &str = "by";
 
-impl KeyValue for CodecKeys {
+impl KeyValue for LocationCodec {
     fn declare(shape: &ValueShape) {
         ValueCodec::declare(shape);
         shape.accepts_words(GroupCodec::ALL.iter().map(|(name, ..)| *name));
         shape.accepts(ValueKind::Table);
-        String::declare(&shape.key(BY, None));
+        let by = shape.key(BY);
+        by.describe("Attribute whose value selects the format of the keys of members.".to_owned());
+        String::declare(&by);
         ValueCodec::declare(&shape.any_name());
     }
 

@@ -2,7 +2,7 @@
 
 use super::attribute::TypeDefaults;
 use super::attribute_keys::{
-    CodecKeys, ConditionFields, FieldPlace, FieldPlaces, LocationKeys, MoveForm, MoveKeys,
+    ConditionFields, FieldPlace, FieldPlaces, LocationCodec, LocationKeys, MoveForm, MoveKeys,
     UnsetKeys,
 };
 use super::members::members;
@@ -153,8 +153,8 @@ impl FieldSource<'_, '_> {
         }
         let codec = match keys.codec.as_ref().map(|codec| &codec.value) {
             None => None,
-            Some(CodecKeys::Value(codec)) => Some(*codec),
-            Some(CodecKeys::Group(codec, arity)) => {
+            Some(LocationCodec::Value(codec)) => Some(*codec),
+            Some(LocationCodec::Group(codec, arity)) => {
                 if keys.with.len() + 1 != *arity {
                     error(
                         "codec",
@@ -171,7 +171,7 @@ impl FieldSource<'_, '_> {
                         .collect(),
                 });
             }
-            Some(CodecKeys::By { .. }) => {
+            Some(LocationCodec::By { .. }) => {
                 let message = "a codec with `by` is for the keys of members: it requires `sub`";
                 error("codec", message.to_owned());
                 return None;

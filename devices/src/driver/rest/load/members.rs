@@ -1,6 +1,6 @@
 //! Members of an object, from the keys of `[attr.x]`.
 
-use super::attribute_keys::{CodecKeys, LocationKeys, MemberFieldKeys};
+use super::attribute_keys::{LocationCodec, LocationKeys, MemberFieldKeys};
 use super::location::{simple_path, states};
 use crate::document::{Named, Table};
 use crate::driver::rest::definition::{
@@ -37,12 +37,12 @@ pub(super) fn members(keys: &LocationKeys, table: &Table<'_>, name: &str) -> Opt
     };
     let codec = match keys.codec.as_ref().map(|codec| (&codec.value, &codec.span)) {
         None => None,
-        Some((CodecKeys::Value(codec), _)) => Some(MemberCodec::Always(*codec)),
-        Some((CodecKeys::By { attribute, codecs }, _)) => Some(MemberCodec::By {
+        Some((LocationCodec::Value(codec), _)) => Some(MemberCodec::Always(*codec)),
+        Some((LocationCodec::By { attribute, codecs }, _)) => Some(MemberCodec::By {
             attribute: attribute.clone(),
             codecs: codecs.clone(),
         }),
-        Some((CodecKeys::Group(..), span)) => {
+        Some((LocationCodec::Group(..), span)) => {
             let message = "this codec is for several attributes in common fields, not for members";
             table.findings.error("codec", span.clone(), message);
             return None;

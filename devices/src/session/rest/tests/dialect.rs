@@ -146,7 +146,7 @@ fn platform_errors_name_the_key() {
         ),
         (
             "token = { header = \"a\", logout = \"/l\" }",
-            "unknown key `logout` in [connection.token]",
+            "`logout` has no effect with a token of the user",
         ),
     ];
     for (line, expected) in cases {

@@ -1,5 +1,7 @@
 //! The transport to devices of a platform.
 
+use crate::document::word_values;
+
 /// The transport to devices of a platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
@@ -10,3 +12,9 @@ pub enum Transport {
     /// XML over SSH: NETCONF.
     Netconf,
 }
+
+word_values!(Transport {
+    "ssh-cli" => Transport::SshCli,
+    "rest" => Transport::Rest,
+    "netconf" => Transport::Netconf,
+});
