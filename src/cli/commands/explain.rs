@@ -2,6 +2,8 @@
 
 mod topic;
 
+use switchtender_devices::driver::DefinitionKey;
+
 use crate::cli::exit::{CommandError, Exit, print};
 use crate::cli::options::global::Global;
 use crate::diagnostic::{severity_word, suggest};
@@ -38,6 +40,8 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandEr
             add_rule(&mut text, rule);
         } else if let Some(topic) = topic::find(code) {
             add_topic(&mut text, topic);
+        } else if let Some(key) = DefinitionKey::find(code) {
+            add_key(&mut text, &key);
         } else if !code.is_empty() && code.chars().all(|character| character.is_ascii_digit()) {
             let error = CommandError::new(format!("unknown exit code `{code}`"));
             return Err(error.hint(format!("the exit codes are {}", topic::exit_codes())));
@@ -111,6 +115,18 @@ fn add_topic(text: &mut TerminalText, topic: &Topic) {
         .block("", topic.explanation);
 }
 
+/// A key of definitions, which is the code of findings about it.
+fn add_key(text: &mut TerminalText, key: &DefinitionKey) {
+    text.paint(Style::Bold, &key.name)
+        .line(": a key of definitions, and the code of errors about it")
+        .end_line();
+    for (section, meaning) in &key.meanings {
+        text.line(format_args!("{section}: {meaning}"));
+    }
+    text.end_line()
+        .line("docs/reference/definition-keys.md has all keys.");
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -173,7 +189,7 @@ mod tests {
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = fs::read_to_string(&path).unwrap();
                 let text = text.split("#[cfg(test)]").next().unwrap();
-                for call in ["error(", "warning("] {
+                for call in ["error(", "error_with_help(", "warning(", "finding("] {
                     for rest in text.split(call).skip(1) {
                         let quoted = rest.trim_start().strip_prefix('"');
                         let code = quoted.and_then(|rest| rest.split_once('"'));
@@ -195,6 +211,26 @@ mod tests {
         assert!(found.len() > 4, "{found:?}");
         let is_unknown = |code: &String| Rule::find(code).is_none() && topic::find(code).is_none();
         found.retain(is_unknown);
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn errors_of_definitions_are_explained() {
+        let mut found = BTreeSet::new();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("devices/src");
+        for folder in ["dialogue", "document", "driver", "model", "read"] {
+            codes(&root.join(folder), &mut found);
+        }
+        assert!(found.len() > 80, "{found:?}");
+        let is_word = |code: &String| {
+            let is_part = |c: char| c.is_ascii_lowercase() || c == '-';
+            code.chars().all(is_part)
+        };
+        let is_unknown = |code: &String| {
+            let is_topic = Rule::find(code).is_some() || topic::find(code).is_some();
+            !is_topic && DefinitionKey::find(code).is_none()
+        };
+        found.retain(|code| is_word(code) && is_unknown(code));
         assert!(found.is_empty(), "{found:?}");
     }
 }

@@ -3,7 +3,7 @@
 use super::CliType;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NamedLines, NoForm, TextBody};
 use crate::driver::explanation::{AttributeExplanation, Explanation};
-use crate::model::{AttributeModel, Role};
+use crate::model::Role;
 use crate::secret::Text;
 use crate::value::Value;
 
@@ -78,14 +78,18 @@ impl CliType {
         self.negation.negative(Text::plain(line)).to_string()
     }
 
-    /// Whether an attribute has a value that removes its line.
+    /// Whether an attribute has a value that removes its line. A line of `set` for the value is sent instead.
     fn can_be_removed(&self, rule: &CliAttributeRule) -> bool {
-        let model = self.model.attributes.get(&rule.name);
-        let has_value = rule.absent.is_some() || rule.many || rule.replace_first;
-        let can_be_unset = |model: &AttributeModel| {
-            model.default_word.is_some() || model.canonicalize(&false.into()).is_ok()
+        let Some(model) = self.model.attributes.get(&rule.name) else {
+            return rule.absent.is_some() || rule.many || rule.replace_first;
         };
-        has_value || model.is_some_and(can_be_unset)
+        let word = model.default_word.as_ref();
+        let word = word.map(|word| Value::from(word.as_str()));
+        let values = [rule.absent.clone(), word, Some(false.into())];
+        let values = values.into_iter().flatten();
+        let mut removing = values.filter_map(|value| model.canonicalize(&value).ok());
+        let is_sent = |value: &Value| self.named(&rule.set, &rule.name, value).is_some();
+        rule.many || rule.replace_first || removing.any(|value| !is_sent(&value))
     }
 
     fn explain_attribute(&self, name: &str) -> Option<AttributeExplanation> {

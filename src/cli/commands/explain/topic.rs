@@ -1,5 +1,9 @@
 //! Words of the output that are no rules: statuses, exit codes, results of changes, and errors of files.
 
+mod definitions;
+
+use definitions::DEFINITIONS;
+
 /// A word of the output with its explanation.
 pub(super) struct Topic {
     /// The word, or the code in the brackets of an error.
@@ -16,6 +20,7 @@ pub(super) const GROUPS: [(&str, &[Topic]); 6] = [
     ("Exit codes", EXIT_CODES),
     ("Messages about changes", CHANGES),
     ("Errors in files", FILES),
+    ("Errors in definitions", DEFINITIONS),
 ];
 
 const STATUSES: &[Topic] = &[
