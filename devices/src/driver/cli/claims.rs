@@ -1,13 +1,11 @@
 //! The lines of the configuration that a type reads, as claims.
 
-use std::sync::Arc;
-
 use super::CliType;
 use super::found::OTHER_WORDS;
 use super::instances::nodes_of;
 use super::rules::{CONFIG, CliAttributeRule};
 use super::slot::{LineForm, Slot};
-use super::template::{Bindings, UNREAD};
+use super::template::{Bindings, LineTemplate, UNREAD};
 use super::walk::{LineContext, LineUse, Walk};
 use crate::driver::claim::{Claim, ClaimKind};
 use crate::not_understood::InstanceNames;
@@ -15,79 +13,86 @@ use crate::read::State;
 use crate::read::indent::Node;
 use crate::value::{Attributes, Name};
 
+/// What a line has: what it is for the type, and the values.
+type LineContent = (ClaimKind, Bindings);
+
 impl CliType {
     /// The lines that the type reads, and those that remove one of them.
     pub(super) fn claimed(&self, state: &State) -> Vec<Claim> {
         let mut claims: Vec<Claim> = Vec::new();
-        self.walk_through(nodes_of(state.tree(CONFIG)), &mut |node, context, found| {
-            claims.extend(self.claim(node, context, &found, state));
-        });
-        let removed = self.negated_lines(state);
-        let read = claims.len();
-        self.walk_through(&removed, &mut |node, context, found| {
-            let is_negative = node.body.as_deref() == Some(REMOVED);
-            let mut others = claims[..read].iter();
-            if is_negative && others.all(|claim| claim.line != node.line) {
-                claims.extend(self.default_claim(node, context, &found));
-            }
-        });
-        claims
-    }
-
-    fn walk_through<'a>(
-        &'a self,
-        nodes: &'a [Node],
-        visit: &mut dyn FnMut(&'a Node, &LineContext<'a>, LineUse<'a>),
-    ) {
-        let mut walk = Walk::new(self, visit);
+        let nodes = nodes_of(state.tree(CONFIG));
+        let mut visit = |node: &Node, context: &LineContext<'_>, found: LineUse<'_, '_>| {
+            let content = self.content_of(node, found);
+            claims.extend(content.and_then(|content| self.claim(node, context, content, state)));
+        };
+        let mut walk = Walk::new(self, &mut visit);
         if self.instance.from == CONFIG {
             walk.instances(nodes);
         }
         walk.elsewhere(nodes);
+        claims
     }
 
-    /// The lines that remove others, as those that they remove, in their blocks.
-    fn negated_lines(&self, state: &State) -> Arc<Vec<Node>> {
-        state.derived(("", "removed lines"), CONFIG, || {
-            self.positive_lines(nodes_of(state.tree(CONFIG)))
-        })
-    }
-
-    fn positive_lines(&self, nodes: &[Node]) -> Vec<Node> {
-        let lines = nodes.iter().filter_map(|node| {
-            let inner = self.positive_lines(&node.children.nodes);
-            let positive = self.negation.positive(&node.text);
-            if positive.is_none() && inner.is_empty() {
-                return None;
+    fn content_of(&self, node: &Node, found: LineUse<'_, '_>) -> Option<LineContent> {
+        match found {
+            LineUse::Block(bindings) => Some((ClaimKind::Header, bindings)),
+            LineUse::Instance(bindings) => Some((ClaimKind::Own, bindings)),
+            LineUse::InnerBlock(None) => Some((ClaimKind::Header, Bindings::new())),
+            LineUse::InnerBlock(Some(rule)) => Some((ClaimKind::Value, existence(rule))),
+            // A global line with a default belongs to the type that sets it.
+            LineUse::Read(slot) if matches!(slot.form, LineForm::Default(_)) => None,
+            LineUse::Read(slot) => match slot.rule {
+                None => Some((ClaimKind::Own, slot.read(self, node)?.bindings)),
+                Some(rule) => Some((ClaimKind::Value, self.values_in(rule, &slot, node)?)),
+            },
+            LineUse::Begins(_) => None,
+            LineUse::Other(slots) => {
+                let positive = self.negation.positive(&node.text)?;
+                let positive = Node::new(positive);
+                let mut slots = slots.iter();
+                let removed = slots.find_map(|slot| self.removed_by(slot, &positive));
+                removed.map(|bindings| (ClaimKind::Default, bindings))
             }
-            Some(Node {
-                line: node.line,
-                body: positive.is_some().then(|| REMOVED.to_owned()),
-                ..Node::block(positive.as_deref().unwrap_or(&node.text), inner)
-            })
+        }
+    }
+
+    /// The values in a line of an attribute. The existence of a line can be one attribute, and its value another.
+    fn values_in(&self, rule: &CliAttributeRule, slot: &Slot<'_>, node: &Node) -> Option<Bindings> {
+        let LineForm::Beginning(line) = slot.form else {
+            let mut bindings = existence(rule);
+            bindings.extend(self.read_line(rule, node)?);
+            return Some(bindings);
+        };
+        let mut others = self.attributes.values().filter(|other| {
+            other.beginnings().is_empty()
+                && other.sub(0) == rule.sub(0)
+                && self.read_line(other, node).is_some()
         });
-        lines.collect()
+        let is_line = || line.read(&node.text, self).is_some();
+        let own = others.next().or_else(|| is_line().then_some(rule));
+        own.map(existence)
+    }
+
+    /// What a line with this positive form removes, if it is one of a slot. A line can be without the value.
+    fn removed_by(&self, slot: &Slot<'_>, positive: &Node) -> Option<Bindings> {
+        let found = slot.read(self, positive).map(|found| found.bindings);
+        match slot.rule {
+            None => found,
+            Some(rule) => {
+                let head = slot.template().map(LineTemplate::head);
+                let is_head = head.is_some_and(|head| head.eq_ignore_ascii_case(&positive.text));
+                (found.is_some() || is_head).then(|| existence(rule))
+            }
+        }
     }
 
     fn claim(
         &self,
         node: &Node,
         context: &LineContext<'_>,
-        found: &LineUse<'_>,
+        (kind, bindings): LineContent,
         state: &State,
     ) -> Option<Claim> {
-        let (kind, bindings) = match found {
-            LineUse::Begins(_) => return None,
-            LineUse::InnerBlock(Some(rule)) => {
-                (ClaimKind::Value, vec![(rule.name.clone(), true.into())])
-            }
-            LineUse::Instance => (ClaimKind::Own, Bindings::new()),
-            LineUse::Block | LineUse::InnerBlock(None) => (ClaimKind::Header, Bindings::new()),
-            LineUse::Read(slot) => match slot.rule {
-                None => (ClaimKind::Own, slot.read(self, node)?.bindings),
-                Some(rule) => (ClaimKind::Value, self.values_of_line(rule, slot, node)?),
-            },
-        };
         let is_unread = |(name, _): &(Name, _)| *name == *OTHER_WORDS || *name == *UNREAD;
         if bindings.iter().any(is_unread) {
             return None;
@@ -101,86 +106,21 @@ impl CliType {
         } else if kind != ClaimKind::Header && !self.instance.kind.is_singleton() {
             self.add_absent_names(&mut names);
         }
-        Some(self.claim_of(node, kind, names, &bindings))
-    }
-
-    /// The values in a line of an attribute. The existence of a line can be one attribute, and its value another.
-    fn values_of_line(
-        &self,
-        rule: &CliAttributeRule,
-        slot: &Slot<'_>,
-        node: &Node,
-    ) -> Option<Bindings> {
-        let LineForm::Beginning(line) = slot.form else {
-            let mut bindings = self.read_line(rule, node)?;
-            bindings.insert(0, (rule.name.clone(), true.into()));
-            return Some(bindings);
-        };
-        let others = self
-            .attributes
-            .values()
-            .filter(|other| other.beginnings().is_empty() && other.sub(0) == rule.sub(0));
-        let own = |rule: &CliAttributeRule| vec![(rule.name.clone(), true.into())];
-        let mut others = others.filter(|other| self.read_line(other, node).is_some());
-        others
-            .next()
-            .map(own)
-            .or_else(|| line.read(&node.text, self).map(|_| own(rule)))
-    }
-
-    /// A line that says that an attribute, or an instance, has none.
-    fn default_claim(
-        &self,
-        node: &Node,
-        context: &LineContext<'_>,
-        found: &LineUse<'_>,
-    ) -> Option<Claim> {
-        let (rule, bindings) = match found {
-            LineUse::Block | LineUse::Instance | LineUse::InnerBlock(_) => return None,
-            LineUse::Read(slot) => (slot.rule, slot.read(self, node)?.bindings),
-            LineUse::Begins(candidate) => {
-                let template = candidate.slot.template()?;
-                let is_head = template.head().eq_ignore_ascii_case(&node.text);
-                (
-                    candidate.slot.rule.filter(|_| is_head),
-                    candidate.bindings.clone(),
-                )
-            }
-        };
-        if rule.is_none() && matches!(found, LineUse::Begins(_)) {
-            return None;
-        }
-        let names = match self.names_in(&bindings, &context.instance) {
-            InstanceNames::Singleton => Attributes::default(),
-            InstanceNames::Named(names) => names,
-        };
-        let own = rule.map(|rule| (rule.name.clone(), true.into()));
-        let bindings: Bindings = own.into_iter().collect();
-        Some(self.claim_of(node, ClaimKind::Default, names, &bindings))
-    }
-
-    fn claim_of(
-        &self,
-        node: &Node,
-        kind: ClaimKind,
-        names: Attributes,
-        bindings: &Bindings,
-    ) -> Claim {
         let mut attributes: Vec<Name> = Vec::new();
         for (name, _) in bindings {
-            let is_own = self.attributes.contains_key(name) && !self.is_namevar(name);
-            if is_own && !attributes.contains(name) {
-                attributes.push(name.clone());
+            let is_own = self.attributes.contains_key(&name) && !self.is_namevar(&name);
+            if is_own && !attributes.contains(&name) {
+                attributes.push(name);
             }
         }
-        Claim {
+        Some(Claim {
             line: node.line,
             type_name: self.model.name.clone(),
             names,
             title: None,
             attributes,
             kind,
-        }
+        })
     }
 
     /// The names of the instance that a line in the block of a member refers to.
@@ -196,5 +136,7 @@ impl CliType {
     }
 }
 
-/// The mark of a line that removes, in the place of the text of a block.
-const REMOVED: &str = "\0removed";
+/// An attribute that has a line.
+fn existence(rule: &CliAttributeRule) -> Bindings {
+    vec![(rule.name.clone(), true.into())]
+}
