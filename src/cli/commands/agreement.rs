@@ -165,6 +165,7 @@ fn of_store(record: &RunRecord) -> RunDetail {
         record: record.clone(),
         ended: time,
         configuration: None,
+        line_classes: None,
         origin: None,
     };
     let run = history.write_and_wait(move |writer| {
