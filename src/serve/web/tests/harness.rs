@@ -16,6 +16,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{Client, RequestBuilder, Response, redirect};
 use crate::clock;
+use crate::coverage::line_classes::LineClasses;
 use crate::history::{
     CatalogOrigin, CompletedRun, HistoryOptions, HistoryStore, HistoryWriter, NewRun, Requester,
 };
@@ -357,6 +358,7 @@ fn add(
     let completed = CompletedRun {
         record,
         ended: start + SignedDuration::from_secs(2),
+        line_classes: (!is_not_run).then(|| LineClasses::parse("n2m")),
         configuration: (!is_not_run).then(|| {
             let name = if status == RunStatus::Changed {
                 "one"
