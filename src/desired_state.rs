@@ -15,22 +15,30 @@ mod compile;
 pub(crate) mod declared;
 mod document;
 mod error;
+mod expand;
+mod layered;
 mod merge;
+mod merged_state;
 mod origin_map;
 mod schema;
 mod secret_values;
 pub(crate) mod show;
 mod state_directory;
+mod state_entry;
 mod template;
 mod unmanaged;
 pub(crate) mod writer;
 
 pub(crate) use compile::{StateCatalog, StateDevice};
 pub(crate) use error::StateError;
-pub(crate) use merge::Removal;
+pub(crate) use expand::title_range::literal_title;
 pub(crate) use origin_map::OriginMap;
 pub(crate) use schema::schema;
 pub(crate) use secret_values::SecretValues;
 pub(crate) use state_directory::StateDirectory;
+pub(crate) use state_entry::{EntryKind, StateEntry};
 pub(crate) use template::literal;
 pub(crate) use unmanaged::Unmanaged;
+
+#[cfg(test)]
+mod tests;

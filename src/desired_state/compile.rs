@@ -13,9 +13,10 @@ use tokio::sync::oneshot;
 
 use super::document::{PlainScalar, YamlValue};
 use super::error::StateError;
-use super::merge::{MergedResource, MergedState, Removal, ValueOrigin};
+use super::merged_state::{MergedResource, MergedState, ValueOrigin};
 use super::origin_map::{CatalogPart, OriginMap};
 use super::secret_values::{FORMS, InvalidSecretSource, SecretValues, is_secret};
+use super::state_entry::StateEntry;
 use super::template::{self, TemplateError, TemplateLimits, Templates};
 use crate::inventory::Device;
 
@@ -34,7 +35,8 @@ pub(crate) struct StateCatalog {
     pub(crate) origins: OriginMap,
     /// Errors of the files. The parts that they are about are not in the catalog.
     pub(crate) errors: Vec<Diagnostic>,
-    pub(crate) removals: Vec<Removal>,
+    /// Parts of the files that have an effect for some devices only.
+    pub(crate) entries: Vec<StateEntry>,
 }
 
 impl StateCatalog {
@@ -119,6 +121,7 @@ impl MergedState {
                         templates: &templates,
                         secrets: Some(secrets),
                         attribute: model.and_then(|model| model.attributes.get(name.as_str())),
+                        title: Some(title),
                     };
                     match context.rendered(&value.value, None) {
                         Ok(json) => parameters.push((name.as_str(), json, value)),
@@ -148,7 +151,7 @@ impl MergedState {
         }
         Ok(StateCatalog {
             errors: findings,
-            removals: self.removals.clone(),
+            entries: self.entries.clone(),
             ..writer.finish(&of.device.name)
         })
     }
@@ -180,6 +183,7 @@ impl MergedState {
                 templates: &templates,
                 secrets: None,
                 attribute: None,
+                title: None,
             };
             let json = context
                 .rendered(&value.value, None)
@@ -268,6 +272,8 @@ struct ValueContext<'a> {
     secrets: Option<&'a SecretValues>,
     /// `None` for variables and metaparameters.
     attribute: Option<&'a AttributeModel>,
+    /// `None` for variables.
+    title: Option<&'a str>,
 }
 
 impl ValueContext<'_> {
@@ -277,7 +283,9 @@ impl ValueContext<'_> {
         Ok(match value {
             YamlValue::Null => Json::Null,
             YamlValue::Plain(plain) => self.plain(plain, key)?,
-            YamlValue::Text(text) if template::is_template(text) => self.templates.render(text)?,
+            YamlValue::Text(text) if template::is_template(text) => {
+                self.templates.render(text, self.title)?
+            }
             YamlValue::Text(text) => json!(text),
             YamlValue::List(items) => {
                 let items = items.iter();
@@ -380,6 +388,7 @@ impl CatalogWriter {
         self.text.push_str("}}");
         self.origins.push(CatalogPart {
             range: self.start..self.text.len(),
+            resource: self.count,
             origin: origin.clone(),
             of_name: None,
         });
@@ -390,6 +399,7 @@ impl CatalogWriter {
         self.text.push_str(&value.to_string());
         self.origins.push(CatalogPart {
             range: start..self.text.len(),
+            resource: self.count,
             origin: origin.clone(),
             of_name: of_name.cloned(),
         });
@@ -402,7 +412,7 @@ impl CatalogWriter {
             origins: OriginMap::new(Arc::clone(&source), self.origins),
             source,
             errors: Vec::new(),
-            removals: Vec::new(),
+            entries: Vec::new(),
         }
     }
 }

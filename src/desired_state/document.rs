@@ -25,7 +25,7 @@ pub(crate) enum YamlValue {
 }
 
 /// A number or boolean of YAML. The type of its attribute decides whether it is one, or text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct PlainScalar {
     /// The text in the file: `0x1F`, `1_000`.
     pub(crate) written: String,
@@ -69,6 +69,12 @@ pub(crate) struct YamlKey {
 }
 
 /// Values are equal wherever they are written.
+impl PartialEq for PlainScalar {
+    fn eq(&self, other: &Self) -> bool {
+        self.written == other.written && self.value == other.value
+    }
+}
+
 impl PartialEq for YamlNode {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
@@ -278,6 +284,30 @@ fn bytes(source: &Source, location: &Location) -> Range<usize> {
 }
 
 impl YamlValue {
+    /// The text of a scalar as it is written.
+    pub(super) fn written(&self) -> Option<&str> {
+        match self {
+            YamlValue::Text(text) => Some(text),
+            YamlValue::Plain(plain) => Some(&plain.written),
+            YamlValue::Null | YamlValue::List(_) | YamlValue::Map(_) => None,
+        }
+    }
+
+    /// Bytes of the value.
+    pub(super) fn size(&self) -> usize {
+        const NODE: usize = 8;
+        NODE + match self {
+            YamlValue::Null => 0,
+            YamlValue::Text(text) => text.len(),
+            YamlValue::Plain(plain) => plain.written.len(),
+            YamlValue::List(items) => items.iter().map(|item| item.value.size()).sum(),
+            YamlValue::Map(entries) => entries
+                .iter()
+                .map(|(key, node)| key.name.len() + node.value.size())
+                .sum(),
+        }
+    }
+
     /// A plain scalar; its text is inserted after parsing.
     fn plain(value: Value) -> Self {
         Self::Plain(PlainScalar {

@@ -7,7 +7,7 @@ use secrecy::SecretString;
 
 use super::document::{YamlKey, YamlNode, YamlValue};
 use super::error::StateError;
-use super::merge::{MergedState, ValueOrigin};
+use super::merged_state::{MergedState, ValueOrigin};
 use crate::inventory::Secrets;
 use crate::inventory::secret_source::SecretSource;
 

@@ -5,7 +5,7 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::secret::MASK;
 
 use super::document::{YamlNode, YamlValue};
-use super::merge::{MergedState, MergedValue, ValueOrigin};
+use super::merged_state::{MergedState, MergedValue, ValueOrigin};
 use super::secret_values::is_secret;
 
 impl MergedState {
@@ -51,7 +51,7 @@ impl MergedState {
 }
 
 fn line(indent: &str, name: &str, value: &MergedValue, is_masked: bool) -> String {
-    let rendered = match &value.value {
+    let rendered = match &*value.value {
         YamlValue::Map(entries) if is_secret(entries) => json(&value.value).to_string(),
         _ if is_masked => MASK.to_owned(),
         YamlValue::Text(text) => scalar(text),
@@ -59,10 +59,15 @@ fn line(indent: &str, name: &str, value: &MergedValue, is_masked: bool) -> Strin
         // JSON is YAML in flow style.
         other => json(other).to_string(),
     };
+    let through = value.through.as_ref().map(|used| {
+        let at = &used.origin;
+        format!(", {} at {}:{}", used.name, at.source.name, at.line())
+    });
     format!(
-        "{indent}{}: {rendered}{}\n",
+        "{indent}{}: {rendered}{}{}\n",
         scalar(name),
-        comment(&value.origin)
+        comment(&value.origin),
+        through.unwrap_or_default()
     )
 }
 

@@ -9,11 +9,14 @@ use std::sync::{Arc, Mutex};
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::Registry;
+use switchtender_devices::model::TypeModel;
 use switchtender_devices::regular_file;
 
 use super::document::{self, YamlDocument, YamlKey, YamlNode, YamlValue};
 use super::error::StateError;
-use super::merge::{self, MergedState};
+use super::expand::view::Views;
+use super::merge::{self, PROFILES};
+use super::merged_state::MergedState;
 use super::secret_values::is_secret;
 use crate::inventory::{Device, Inventory};
 
@@ -106,7 +109,10 @@ impl StateDirectory {
                 device: device.name.to_string(),
             });
         }
-        Ok(merge::merge(&layers))
+        Ok(merge::merge(
+            &layers,
+            &Views::new(registry, &device.platform),
+        ))
     }
 
     /// The files that apply to a device if they exist. Later ones replace values of earlier ones.
@@ -305,22 +311,62 @@ fn read(
 /// The values of sensitive attributes that are in clear text.
 fn secret_spans(entries: &[(YamlKey, YamlNode)], registry: &Registry) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
-    for (type_name, resources) in entries {
-        let Some(model) = registry.model(&type_name.name) else {
-            continue;
-        };
-        for (_, resource) in map(resources) {
-            for (name, value) in map(resource) {
-                let attribute = model.attributes.get(name.name.as_str());
-                let is_source =
-                    matches!(&value.value, YamlValue::Map(entries) if is_secret(entries));
-                if !is_source && attribute.is_some_and(|attribute| attribute.sensitive) {
-                    spans.push(value.span.clone());
-                }
+    for (key, node) in entries {
+        if key.name == PROFILES {
+            for (scope, profiles) in map(node) {
+                secrets_of_titles(&scope.name, profiles, registry, &mut spans);
             }
+        } else {
+            secrets_of_titles(&key.name, node, registry, &mut spans);
         }
     }
     spans
+}
+
+/// The same for the titles of a type or a view, or the profiles of one.
+fn secrets_of_titles(
+    scope: &str,
+    titles: &YamlNode,
+    registry: &Registry,
+    spans: &mut Vec<Range<usize>>,
+) {
+    if !matches!(titles.value, YamlValue::Map(_)) {
+        return;
+    }
+    let own = registry.model(scope);
+    let placed = |section: Option<&str>| {
+        let models = registry.all_placed_types();
+        let is_place = |model: &&Arc<TypeModel>| {
+            let place = model.place.as_ref();
+            place.is_some_and(|at| at.view == scope && at.section.as_deref() == section)
+        };
+        models.filter(is_place).collect::<Vec<_>>()
+    };
+    for (_, object) in map(titles) {
+        if let Some(model) = own {
+            secrets_of_attributes(&[model], object, spans);
+            continue;
+        }
+        secrets_of_attributes(&placed(None), object, spans);
+        for (name, section) in map(object) {
+            secrets_of_attributes(&placed(Some(&name.name)), section, spans);
+        }
+    }
+}
+
+fn secrets_of_attributes(
+    models: &[&Arc<TypeModel>],
+    attributes: &YamlNode,
+    spans: &mut Vec<Range<usize>>,
+) {
+    for (name, value) in map(attributes) {
+        let found = models.iter();
+        let mut found = found.filter_map(|model| model.attributes.get(name.name.as_str()));
+        let is_source = matches!(&value.value, YamlValue::Map(entries) if is_secret(entries));
+        if !is_source && found.any(|attribute| attribute.sensitive) {
+            spans.push(value.span.clone());
+        }
+    }
 }
 
 fn map(node: &YamlNode) -> &[(YamlKey, YamlNode)] {

@@ -21,13 +21,16 @@ use std::sync::Arc;
 use std::thread;
 
 use minijinja::machinery::{self, CodeGenerator, Vm};
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value, context};
 use serde_json::Value as Json;
 use switchtender_devices::diagnostic::nearest;
 
 use budget::Budget;
 pub(super) use budget::TemplateLimits;
+
 use literals::{ExtractedLiterals, SourceKind};
+
+use super::expand::title_range::last_number;
 
 /// The stack of a thread that renders templates: the parser and the code generator nest as deep as the
 /// tokens of a template.
@@ -81,6 +84,8 @@ pub(super) enum TemplateError {
         /// The names that have values.
         known: Vec<String>,
     },
+    #[error("cannot render the template: the title `{0}` has no number, and so no `n`")]
+    NoNumber(String),
     /// The template uses facts, and they are not available yet.
     #[error("the template needs the facts of the device")]
     NeedsFacts,
@@ -107,6 +112,13 @@ impl TemplateError {
         }
     }
 }
+
+/// The name for the title of the resource.
+const TITLE: &str = "title";
+/// The name for the last number of the title.
+const NUMBER: &str = "n";
+/// Names that a value of a resource has, and a variable has not.
+const OF_RESOURCES: [&str; 2] = [TITLE, NUMBER];
 
 /// Whether a text is a template.
 pub(super) fn is_template(text: &str) -> bool {
@@ -147,11 +159,11 @@ impl Templates {
         self.context = Value::from_serialize(&self.values);
     }
 
-    /// The result of a template.
+    /// The result of a template. A value of a resource has its `title`.
     ///
     /// # Errors
     /// It cannot be parsed or rendered, or exceeds a limit.
-    pub(super) fn render(&self, text: &str) -> Result<Json, TemplateError> {
+    pub(super) fn render(&self, text: &str, title: Option<&str>) -> Result<Json, TemplateError> {
         if let Some(text) = literal_text(text) {
             return Ok(Json::from(text));
         }
@@ -163,6 +175,10 @@ impl Templates {
         if !self.has_facts && template.undeclared_variables(false).contains("facts") {
             return Err(TemplateError::NeedsFacts);
         }
+        let names = template.undeclared_variables(false);
+        let is_used = |name: &&str| names.contains(*name);
+        let own = title.filter(|_| OF_RESOURCES.iter().any(|name| is_used(&name)));
+        let context = own.map_or_else(|| self.context.clone(), |title| self.context_of(title));
         let result = match single_expression(text) {
             None => {
                 let code = machinery::get_compiled_template(&template);
@@ -171,7 +187,7 @@ impl Templates {
                 let blocks = BTreeMap::new();
                 let evaluated = Vm::new(&environment).eval(
                     &code,
-                    self.context.clone(),
+                    context,
                     &blocks,
                     &mut machinery::make_string_output(&mut output),
                     AutoEscape::None,
@@ -181,13 +197,24 @@ impl Templates {
                     .and_then(|()| self.budget.check_size(output.len()))
                     .map(|()| Json::from(output))
             }
-            Some(expression) => self.evaluate(self.extract(expression, SourceKind::Expression)?),
+            Some(expression) => {
+                self.evaluate(self.extract(expression, SourceKind::Expression)?, context)
+            }
         };
         let limits = self.budget.limits();
         result.map_err(|failed| match failed.kind() {
             ErrorKind::UndefinedError => {
                 let mut names = template.undeclared_variables(true);
                 names.retain(|name| !name.starts_with(literals::PREFIX));
+                if let Some(title) = title.filter(|_| is_used(&NUMBER)) {
+                    if last_number(title).is_none() {
+                        return TemplateError::NoNumber(title.to_owned());
+                    }
+                    names.remove(NUMBER);
+                }
+                if title.is_some() {
+                    names.remove(TITLE);
+                }
                 no_value(names, &self.values).unwrap_or_else(|| error(failed))
             }
             ErrorKind::OutOfFuel => TemplateError::Limit(match failed.detail() {
@@ -196,6 +223,15 @@ impl Templates {
             }),
             _ => error(failed),
         })
+    }
+
+    /// The values for a resource.
+    fn context_of(&self, title: &str) -> Value {
+        let base = self.context.clone();
+        match last_number(title) {
+            Some(n) => context! { title, n, ..base },
+            None => context! { title, ..base },
+        }
     }
 
     fn extract(&self, source: &str, kind: SourceKind) -> Result<ExtractedLiterals, TemplateError> {
@@ -213,7 +249,7 @@ impl Templates {
         environment
     }
 
-    fn evaluate(&self, expression: ExtractedLiterals) -> Result<Json, Error> {
+    fn evaluate(&self, expression: ExtractedLiterals, context: Value) -> Result<Json, Error> {
         let source = expression.source.clone();
         let environment = self.environment(expression);
         let parsed = machinery::parse_expr(&source)?;
@@ -224,7 +260,7 @@ impl Templates {
         let blocks = BTreeMap::new();
         let (result, _) = Vm::new(&environment).eval(
             &code,
-            self.context.clone(),
+            context,
             &blocks,
             &mut machinery::make_string_output(&mut output),
             AutoEscape::None,
@@ -306,7 +342,7 @@ mod tests {
     }
 
     fn render(text: &str, has_facts: bool) -> Result<Json, TemplateError> {
-        templates(has_facts, TemplateLimits::default()).render(text)
+        templates(has_facts, TemplateLimits::default()).render(text, None)
     }
 
     #[test]
@@ -539,7 +575,9 @@ mod tests {
             time: std::time::Duration::ZERO,
             ..TemplateLimits::default()
         };
-        let error = templates(true, limits).render("{{ 1 ~ 2 }}").unwrap_err();
+        let error = templates(true, limits)
+            .render("{{ 1 ~ 2 }}", None)
+            .unwrap_err();
         assert!(error.to_string().contains("take more than 0 s"), "{error}");
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn expand(text: &str) -> Option<Result<Vec<String>, RangeError>> {
 
 /// A range that stands for no texts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum RangeError {
+pub(crate) enum RangeError {
     #[error("the range [{0}] does not run from a lower to a higher number")]
     Backward(String),
     #[error("the range [{0}] has more than {MOST} numbers")]
@@ -32,6 +32,16 @@ fn expanded(before: &str, numbers: &str, after: &str) -> Result<Vec<String>, Ran
     if split(after).is_some() {
         return Err(RangeError::Several);
     }
+    let numbers = self::numbers(numbers)?.into_iter();
+    let texts = numbers.map(|number| format!("{before}{number}{after}"));
+    Ok(texts.collect())
+}
+
+/// The numbers of a range without its brackets, `1-24,30`.
+///
+/// # Errors
+/// It runs backward, or is too long.
+pub(crate) fn numbers(numbers: &str) -> Result<Vec<String>, RangeError> {
     let mut texts = Vec::new();
     for part in numbers.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -47,7 +57,7 @@ fn expanded(before: &str, numbers: &str, after: &str) -> Result<Vec<String>, Ran
         if texts.len() + (last - first) as usize >= MOST {
             return Err(RangeError::TooLong(numbers.to_owned()));
         }
-        texts.extend((first..=last).map(|number| format!("{before}{number:0width$}{after}")));
+        texts.extend((first..=last).map(|number| format!("{number:0width$}")));
     }
     Ok(texts)
 }

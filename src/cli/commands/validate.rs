@@ -28,7 +28,7 @@ use crate::cli::options::manifest::ManifestArgs;
 use crate::cli::options::selection::Selection;
 use crate::cli::options::unknown_name::unknown_platform;
 use crate::coverage::strict::Strict;
-use crate::desired_state::{Removal, StateDirectory, Unmanaged};
+use crate::desired_state::{EntryKind, StateDirectory, StateEntry, Unmanaged};
 use crate::diagnostic::{Diagnostic, PathMapping, Severity, map_paths};
 use crate::inventory::{Device, Inventory, InventoryOptions};
 use crate::manifest::ManifestCompiler;
@@ -286,9 +286,11 @@ pub(crate) fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandE
     let mut cross = cross_catalog::check(&summaries, inputs.inventory, complete, &policy);
     if let (Some(directory), Some(inventory)) = (&directory, &inventory) {
         cross.extend(unmanaged);
-        cross.extend(Removal::unused(
-            checked.iter().flat_map(|one| &one.removals),
-        ));
+        let entries = checked.iter().flat_map(|one| &one.entries);
+        // Other devices can use a profile.
+        let is_complete = args.selection.is_empty();
+        let entries = entries.filter(|entry| is_complete || entry.kind == EntryKind::Removal);
+        cross.extend(StateEntry::unused(entries));
         if args.selection.is_empty() {
             cross.extend(directory.unused(inventory));
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::desired_state::{OriginMap, Removal};
+use crate::desired_state::{OriginMap, StateEntry};
 use crate::diagnostic::{CheckedFindings, Counts, Diagnostic, ManifestPosition, Rest, limit};
 use crate::inventory::range;
 use crate::validate::cross_catalog;
@@ -67,7 +67,7 @@ pub(crate) struct CheckedFile {
     pub(crate) unreadable: bool,
     /// Where the parts of a catalog from desired state files come from.
     pub(crate) origins: Option<OriginMap>,
-    pub(crate) removals: Vec<Removal>,
+    pub(crate) entries: Vec<StateEntry>,
 }
 
 impl CheckedFile {
@@ -80,7 +80,7 @@ impl CheckedFile {
             no_platform: false,
             unreadable: false,
             origins: None,
-            removals: Vec::new(),
+            entries: Vec::new(),
         }
     }
 

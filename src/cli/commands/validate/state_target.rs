@@ -61,6 +61,6 @@ pub(super) fn check_state(
     }
     made.origins.relocate(&mut checked.findings);
     checked.origins = Some(made.origins);
-    checked.removals = made.removals;
+    checked.entries = made.entries;
     checked
 }
