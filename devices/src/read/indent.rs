@@ -167,7 +167,7 @@ pub struct Node {
     pub(crate) text: String,
     pub(crate) children: Tree,
     /// The free text of an opaque block, without its delimiters.
-    pub(crate) body: Option<String>,
+    pub(crate) body: Option<Box<str>>,
     /// The line in the text, from 1; 0 if the line was predicted. Nodes of one line share it.
     pub(crate) line: u32,
 }
@@ -254,7 +254,7 @@ impl Tree {
                     // Spaces at the end of a line are part of the text.
                     let first = original.trim_start().trim_end_matches('\r');
                     let mut inner = lines.by_ref().map(|(_, line)| line);
-                    node.body = Some(opaque_body(&first[found.end()..], &mut inner, rule));
+                    node.body = Some(opaque_body(&first[found.end()..], &mut inner, rule).into());
                     break;
                 }
             }

@@ -47,7 +47,7 @@ impl CliType {
         characters.next();
         characters.next_back();
         let mut node = Node::new(header);
-        node.body = Some(characters.as_str().to_owned());
+        node.body = Some(characters.as_str().into());
         insert(level, node);
     }
 }
@@ -57,6 +57,6 @@ pub(super) fn apply_block_text(level: &mut Tree, header: &str, body: &[Text]) {
     let lines = body.iter().take(body.len().saturating_sub(1));
     let text: String = lines.map(|line| format!("{}\n", line.reveal())).collect();
     let block = enter(level, header);
-    block.body = Some(text);
+    block.body = Some(text.into());
     block.children = Tree::default();
 }
