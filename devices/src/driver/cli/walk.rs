@@ -11,16 +11,18 @@ use crate::read::indent::Node;
 use crate::value::{Attributes, Name, Value};
 
 /// What a line is for a type.
-pub(super) enum LineUse<'a> {
+pub(super) enum LineUse<'a, 's> {
     /// The header of a block around instances.
-    Block,
+    Block(Bindings),
     /// The header of the block of an instance, or its names alone.
-    Instance,
+    Instance(Bindings),
     /// The header of an inner block, with the attribute that is true with it.
     InnerBlock(Option<&'a CliAttributeRule>),
     Read(Slot<'a>),
     /// It begins like a line of the type, which does not read it.
     Begins(Candidate<'a>),
+    /// It stands where these slots are.
+    Other(&'s [Slot<'a>]),
 }
 
 /// The context of a line: the blocks around it, and the instance that these belong to.
@@ -71,7 +73,7 @@ impl<'a> LineContext<'a> {
 /// Visits the lines of a device.
 pub(super) struct Walk<'a, 'v> {
     cli: &'a CliType,
-    visit: &'v mut dyn FnMut(&'a Node, &LineContext<'a>, LineUse<'a>),
+    visit: &'v mut dyn FnMut(&'a Node, &LineContext<'a>, LineUse<'a, '_>),
     /// The only line of each level, outermost first.
     only: Option<&'a [&'a Node]>,
     /// The number of blocks so far.
@@ -82,9 +84,9 @@ impl CliType {
     /// Whether the type reads a line below its blocks.
     pub(super) fn reads_path(&self, read: &str, path: &[&Node]) -> bool {
         let mut is_read = false;
-        let mut visit = |node: &Node, _: &LineContext<'_>, found: LineUse<'_>| {
+        let mut visit = |node: &Node, _: &LineContext<'_>, found: LineUse<'_, '_>| {
             let is_last = path.last().is_some_and(|last| std::ptr::eq(*last, node));
-            is_read |= is_last && !matches!(found, LineUse::Begins(_));
+            is_read |= is_last && !matches!(found, LineUse::Begins(_) | LineUse::Other(_));
         };
         let mut walk = Walk {
             only: Some(path),
@@ -127,7 +129,7 @@ impl CliType {
 impl<'a, 'v> Walk<'a, 'v> {
     pub(super) fn new(
         cli: &'a CliType,
-        visit: &'v mut dyn FnMut(&'a Node, &LineContext<'a>, LineUse<'a>),
+        visit: &'v mut dyn FnMut(&'a Node, &LineContext<'a>, LineUse<'a, '_>),
     ) -> Self {
         Self {
             cli,
@@ -166,7 +168,7 @@ impl<'a, 'v> Walk<'a, 'v> {
         for node in self.level(nodes, &context) {
             if let Some(bindings) = enter.and_then(|enter| enter.read(&node.text, cli)) {
                 let names = cli.names_in(&bindings, &context.instance);
-                (self.visit)(node, &context.of(names), LineUse::Instance);
+                (self.visit)(node, &context.of(names), LineUse::Instance(bindings));
             }
         }
         for rule in cli.attributes.values() {
@@ -232,9 +234,9 @@ impl<'a, 'v> Walk<'a, 'v> {
                     let is_end = ends.any(|(_, levels)| block_path::is_complete(levels));
                     let is_own = is_end && cli.instance.kind.blocks().is_some();
                     let found = if is_own {
-                        LineUse::Instance
+                        LineUse::Instance(bindings)
                     } else {
-                        LineUse::Block
+                        LineUse::Block(bindings)
                     };
                     (self.visit)(node, &own, found);
                     self.descend(&node.children.nodes, &entered, own.inside(node));
@@ -337,7 +339,7 @@ impl<'a, 'v> Walk<'a, 'v> {
                 Some(line) => {
                     let context = context.of(cli.names_in(&line.bindings, &context.instance));
                     if named.is_bare(node, cli) {
-                        (self.visit)(node, &context, LineUse::Instance);
+                        (self.visit)(node, &context, LineUse::Instance(line.bindings));
                     } else {
                         self.line_but_headers(node, own, &context);
                     }
@@ -400,8 +402,8 @@ impl<'a, 'v> Walk<'a, 'v> {
         }
     }
 
-    /// What a line is at the place of slots; `None` for a line of others.
-    fn use_of(&self, node: &'a Node, slots: &[Slot<'a>]) -> Option<LineUse<'a>> {
+    /// What a line is at the place of slots; `None` if its names are those of another type.
+    fn use_of<'s>(&self, node: &'a Node, slots: &'s [Slot<'a>]) -> Option<LineUse<'a, 's>> {
         let cli = self.cli;
         let mut best: Option<Candidate<'a>> = None;
         for slot in slots.iter().filter(|slot| slot.begins(cli, node)) {
@@ -420,7 +422,7 @@ impl<'a, 'v> Walk<'a, 'v> {
                 best = Some(candidate);
             }
         }
-        best.map(LineUse::Begins)
+        Some(best.map_or(LineUse::Other(slots), LineUse::Begins))
     }
 }
 

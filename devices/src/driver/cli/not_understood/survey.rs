@@ -28,9 +28,17 @@ pub(super) struct Survey<'a> {
 
 impl<'a> Survey<'a> {
     /// Adds a line that is not understood, or not completely.
-    pub(super) fn line(&mut self, node: &'a Node, context: &LineContext<'a>, found: LineUse<'a>) {
+    pub(super) fn line(
+        &mut self,
+        node: &'a Node,
+        context: &LineContext<'a>,
+        found: LineUse<'a, '_>,
+    ) {
         match found {
-            LineUse::Block | LineUse::Instance | LineUse::InnerBlock(_) => {}
+            LineUse::Block(_)
+            | LineUse::Instance(_)
+            | LineUse::InnerBlock(_)
+            | LineUse::Other(_) => {}
             LineUse::Read(slot) => {
                 self.second_line(node, slot, context);
                 self.other_words(node, slot, context);
