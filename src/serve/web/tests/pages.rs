@@ -7,7 +7,7 @@ use crate::clock;
 use crate::serve::access::Role;
 
 /// All pages with one text that each has.
-const PAGES: [(&str, &str); 14] = [
+const PAGES: [(&str, &str); 17] = [
     ("/", "<a href=\"/devices/sw0\">sw0</a>"),
     ("/?status=drifted&sort=status", "sw0"),
     ("/?q=role%3Daccess&chart=month", "sw1"),
@@ -21,10 +21,19 @@ const PAGES: [(&str, &str); 14] = [
         "vlan_name: change from one to two failed",
     ),
     ("/devices/sw0/configuration", "hostname sw0"),
+    (
+        "/devices/sw0/configuration?from=",
+        "<span class=\"same line managed\" title=\"managed\">",
+    ),
+    ("/?sort=last_run", "66 %"),
     ("/devices/sw0/graph", "/devices/sw0/graph.svg"),
     ("/devices/sw0/graph.svg", "<svg"),
     ("/devices/sw1/graph", "catalogs/sw1.json"),
     ("/metrics", "switchtender_devices_drifted"),
+    (
+        "/metrics",
+        "switchtender_config_lines{class=\"not covered\"} ",
+    ),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
