@@ -13,7 +13,7 @@ pub(super) struct Topic {
 }
 
 /// The groups of topics with their headings.
-pub(super) const GROUPS: [(&str, &[Topic]); 6] = [
+pub(super) const GROUPS: [(&str, &[Topic]); 7] = [
     ("Statuses of devices", STATUSES),
     ("Columns of tables", COLUMNS),
     ("Classes of lines", CLASSES),
