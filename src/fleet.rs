@@ -15,7 +15,7 @@ mod convert_resources;
 pub(crate) mod coverage;
 pub(crate) mod declared_device;
 pub(crate) mod device_run;
-mod export;
+pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod inventory_run;
 pub(crate) mod known_device;

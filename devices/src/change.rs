@@ -51,6 +51,8 @@ pub struct Instance {
     pub not_understood: Option<String>,
     /// What the device has and no attribute expresses.
     pub notes: Vec<String>,
+    /// The object of the device that makes and changes this one, such as an application.
+    pub manager: Option<String>,
     /// The text that the device shows for attributes that it has in another form only, as secrets.
     pub hashed: Attributes,
     /// What the device has and does not use, because its configuration marks it as inactive: names of

@@ -33,6 +33,7 @@ pub(crate) mod implementation;
 mod inactive;
 mod json_body;
 mod json_fields;
+pub(crate) mod manager_rule;
 mod negation;
 mod owner;
 mod parameter;

@@ -59,7 +59,7 @@ fn scope(name: &str) -> StateScope {
 }
 
 /// The state of files: the name of a scope with its text.
-fn merged(files: &[(&str, String)], registry: &Registry) -> MergedState {
+pub(super) fn merged(files: &[(&str, String)], registry: &Registry) -> MergedState {
     let files = files.iter().map(|(name, text)| {
         let source = Source::new(*name, text.as_str());
         let document::YamlDocument { entries, repeated } =

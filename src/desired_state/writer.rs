@@ -350,4 +350,4 @@ fn text_node(text: &str) -> LayoutNode {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -15,9 +15,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::inspect::{Inspection, TypeInstances};
 use super::manifest_resource::ManifestResource;
-use crate::desired_state::declared::{
-    CompletedTypes, DeclaredCompletion, DeclaredFile, DeclaredState, DeclaredValue,
-};
+use crate::desired_state::declared::{DeclaredFile, DeclaredState, DeclaredValue};
 
 /// The resources of a device as a file declares them.
 #[derive(Debug, Default)]
@@ -60,15 +58,30 @@ impl DeclaredDevice {
         device
     }
 
-    /// A file with all of it. Defaults that it does not say remain managed.
+    /// Leaves only the resource with this title, whatever its case.
+    pub(crate) fn select(&mut self, title: &str) {
+        for resources in self.state.types.values_mut() {
+            resources.retain(|own, _| own.eq_ignore_ascii_case(title));
+        }
+        self.state
+            .types
+            .retain(|_, resources| !resources.is_empty());
+        let resources = self.state.types.iter();
+        let titles = resources.flat_map(|(type_name, resources)| {
+            let titles = resources.keys();
+            titles.map(move |own| format!("{type_name}[{own}]."))
+        });
+        let titles: Vec<String> = titles.collect();
+        let is_own = |item: &String| titles.iter().any(|own| item.starts_with(own));
+        self.unmanaged.retain(is_own);
+        self.left_out
+            .retain(|one| one.title.eq_ignore_ascii_case(title));
+        self.not_understood.retain(|text| text.may_be_of(title));
+    }
+
+    /// A file with all of it.
     pub(crate) fn file(self) -> DeclaredFile {
-        let types = self.state.types.keys().cloned().collect();
         DeclaredFile {
-            complete: Some(DeclaredCompletion {
-                types: CompletedTypes::Listed(types),
-                version: Some(PROGRAM_VERSION.to_owned()),
-            }),
-            unmanaged: self.unmanaged,
             state: self.state,
             ..DeclaredFile::default()
         }
@@ -139,13 +152,6 @@ impl DeclaredDevice {
         });
     }
 }
-
-/// Attributes of this version of the program and of earlier ones are completed.
-const PROGRAM_VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION_MAJOR"),
-    ".",
-    env!("CARGO_PKG_VERSION_MINOR")
-);
 
 /// A type whose resources are made compact.
 struct CompactType<'a> {

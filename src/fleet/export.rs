@@ -1,6 +1,7 @@
 //! What an export of all types leaves out: defaults, and settings that it has already.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::AddAssign;
 
 use switchtender_devices::change::Instance;
 use switchtender_devices::driver::Driver;
@@ -15,10 +16,26 @@ type Slots = BTreeSet<(String, String)>;
 /// An attribute that the export declares with another type: type and instance by their index, and its name.
 type OwnedElsewhere = (usize, usize, Name);
 
+/// Resources that an export does not have, unless they are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeftOutCounts {
+    /// At their defaults.
+    pub(crate) defaults: usize,
+    /// Made by another object of the device, such as an application.
+    pub(crate) managed: usize,
+}
+
+impl AddAssign for LeftOutCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.defaults += other.defaults;
+        self.managed += other.managed;
+    }
+}
+
 impl Inspection {
-    /// Leaves out what an export needs not have: each line has one owner. Returns the number of resources at their
-    /// defaults that it left out.
-    pub(crate) fn leave_out(&mut self, with_defaults: bool) -> usize {
+    /// Leaves out what an export needs not have: each line has one owner, and what another object makes is no
+    /// resource of its own.
+    pub(crate) fn leave_out(&mut self, with_defaults: bool) -> LeftOutCounts {
         // A repeated resource is compared with all others.
         let repeated = self.repeated();
         let emptied = self.leave_settings_to_owners(&repeated);
@@ -26,9 +43,12 @@ impl Inspection {
             let at_defaults = &self.types[index].at_defaults;
             !with_defaults && at_defaults.get(instance).copied().unwrap_or_default()
         };
+        let is_managed = |index: usize, instance: usize| {
+            !with_defaults && self.types[index].instances[instance].manager.is_some()
+        };
         let remains = |index: usize, instance: usize| {
             let is_other = repeated[index][instance] || emptied.contains(&(index, instance));
-            !is_other && !is_default(index, instance)
+            !is_other && !is_default(index, instance) && !is_managed(index, instance)
         };
         let mut left_out: Vec<Vec<bool>> = Vec::new();
         for (index, found) in self.types.iter().enumerate() {
@@ -43,13 +63,16 @@ impl Inspection {
                 left_out[index][number] &= repeated[index][number] || !titles.contains(&texts);
             }
         }
-        let mut count = 0;
+        let mut counts = LeftOutCounts::default();
         for (index, found) in self.types.iter().enumerate() {
             let numbers = 0..found.instances.len();
-            let by_default = |number: &usize| {
-                left_out[index][*number] && !repeated[index][*number] && is_default(index, *number)
-            };
-            count += numbers.filter(by_default).count();
+            for number in numbers.filter(|number| left_out[index][*number]) {
+                if is_managed(index, number) {
+                    counts.managed += 1;
+                } else if is_default(index, number) && !repeated[index][number] {
+                    counts.defaults += 1;
+                }
+            }
         }
         for (found, left_out) in self.types.iter_mut().zip(left_out) {
             let mut left_out = left_out.into_iter();
@@ -58,7 +81,7 @@ impl Inspection {
                 .retain(|_| !left_out.next().unwrap_or_default());
             found.at_defaults.clear();
         }
-        count
+        counts
     }
 
     /// The names of the remaining resources of sections, for the flat type of a view.

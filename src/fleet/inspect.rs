@@ -73,6 +73,18 @@ pub(crate) struct Inspection {
     pub(crate) notes: Vec<String>,
 }
 
+#[cfg(test)]
+impl Inspection {
+    pub(crate) fn of(driver: Driver, types: Vec<TypeInstances>) -> Self {
+        Self {
+            driver,
+            types,
+            failed: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// The instances of one type on a device.
 pub(crate) struct TypeInstances {
     pub(crate) model: Arc<TypeModel>,
@@ -82,6 +94,28 @@ pub(crate) struct TypeInstances {
     pub(crate) at_defaults: Vec<bool>,
     /// Lines, rows and objects of the type that were not understood and are no instance.
     pub(crate) not_understood: Vec<NotUnderstood>,
+}
+
+impl TypeInstances {
+    /// The instances of a type in the answers of a device.
+    ///
+    /// # Errors
+    /// An answer is invalid.
+    pub(crate) fn read(
+        driver: &Driver,
+        model: &Arc<TypeModel>,
+        state: &State,
+    ) -> Result<Self, ReadError> {
+        let instances = driver.instances(model, state)?;
+        let mut not_understood = driver.not_understood(&[model], state);
+        not_understood.retain(|text| !text.is_instance_of_any(&instances));
+        Ok(Self {
+            model: Arc::clone(model),
+            at_defaults: driver.are_at_defaults(model, &instances, state),
+            instances,
+            not_understood,
+        })
+    }
 }
 
 /// A read that failed, and the types that need it.
@@ -152,21 +186,10 @@ async fn inspect(
             failed[&request.name].1.push(model.name.clone());
             continue;
         }
-        let instances = match driver.instances(model, &state) {
-            Ok(instances) => instances,
-            Err(error) => {
-                invalid.push((error.into(), vec![model.name.clone()]));
-                continue;
-            }
-        };
-        let mut not_understood = driver.not_understood(&[model], &state);
-        not_understood.retain(|text| !text.is_instance_of_any(&instances));
-        types.push(TypeInstances {
-            model: Arc::clone(model),
-            at_defaults: driver.are_at_defaults(model, &instances, &state),
-            instances,
-            not_understood,
-        });
+        match TypeInstances::read(&driver, model, &state) {
+            Ok(found) => types.push(found),
+            Err(error) => invalid.push((error.into(), vec![model.name.clone()])),
+        }
     }
     let failed = failed.into_values().chain(invalid);
     Ok(Inspection {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::codec::Codec;
 use super::document_rule::DocumentRule;
 use super::inactive::InactiveRule;
+use super::manager_rule::ManagerRule;
 use super::negation::Negation;
 use super::quoting::Quoting;
 use super::read_rule::ReadRule;
@@ -43,6 +44,8 @@ pub(crate) struct Context<'a> {
     pub(crate) quoting: Option<&'a Quoting>,
     /// The list of objects in an answer of a REST interface.
     pub(crate) rows: Option<&'a RowsRule>,
+    /// How objects show that another one makes them.
+    pub(crate) manager: Option<&'a ManagerRule>,
     /// The namespaces of a platform with NETCONF.
     pub(crate) namespaces: Option<&'a Arc<Namespaces>>,
     /// How inactive parts of the configuration are marked.

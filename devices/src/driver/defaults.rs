@@ -60,6 +60,13 @@ impl Driver {
             };
             ((current, by_names(current)), (defaults, by_names(defaults)))
         });
+        let has_text = state.tree(CONFIG).is_some();
+        let is_of_factory = |instance: &Instance| {
+            let name = names(&instance.attributes).into_iter().next();
+            let built_in = model.built_in.as_ref().zip(name);
+            // Without a text that has only what was configured, nothing tells the values of the factory apart.
+            !has_text && built_in.is_some_and(|(all, name)| all.is_match(&name))
+        };
         let is_unconfigured = |instance: &Instance| {
             let own = names(&instance.attributes);
             configured.as_ref().is_some_and(|(current, defaults)| {
@@ -77,7 +84,9 @@ impl Driver {
             instance.not_understood.is_none()
                 && instance.notes.is_empty()
                 && is_permanent(instance)
-                && (has_only_defaults(instance) || is_unconfigured(instance))
+                && (has_only_defaults(instance)
+                    || is_unconfigured(instance)
+                    || is_of_factory(instance))
         };
         instances.iter().map(is_default).collect()
     }

@@ -20,6 +20,7 @@ use super::coverage_rules::{CoverageKeys, CoverageRules};
 use super::document_rule::DocumentRule;
 use super::facts::{FactRule, Facts};
 use super::inactive::InactiveRule;
+use super::manager_rule::ManagerRule;
 use super::negation::Negation;
 use super::parameter::{Parameter, ParameterValues};
 use super::quoting::Quoting;
@@ -78,6 +79,8 @@ pub struct Platform {
     pub(crate) codecs: IndexMap<String, Arc<Codec>>,
     /// The list of objects in an answer of a REST interface, unless a type has another.
     pub(crate) rows: Option<RowsRule>,
+    /// How objects show that another one makes them.
+    pub(crate) manager: Option<ManagerRule>,
     /// How inactive parts of the configuration are marked.
     pub(crate) inactive: Option<InactiveRule>,
     /// Names and values of the device, for checks that need an example.
@@ -162,6 +165,10 @@ impl Platform {
         let ranks = ranks.map(|(name, rank)| (name.value, rank)).collect();
         let rows = match transport {
             Some(Transport::Rest) => read_value(TransportSections::rows(root)),
+            _ => None,
+        };
+        let manager = match transport {
+            Some(Transport::Rest) => read_value(TransportSections::manager(root)),
             _ => None,
         };
         let inactive: Option<InactiveRule> = match transport {
@@ -255,6 +262,7 @@ impl Platform {
             ranks,
             codecs,
             rows,
+            manager,
             inactive,
             examples: keys.examples,
             refused_characters: keys.refused_characters,
@@ -324,6 +332,7 @@ impl Platform {
             ranks: &self.ranks,
             codecs: &self.codecs,
             rows: self.rows.as_ref(),
+            manager: self.manager.as_ref(),
             namespaces: self.protocol.namespaces(),
             inactive: self.inactive.as_ref(),
             examples: &self.examples,

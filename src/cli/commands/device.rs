@@ -19,7 +19,7 @@ use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::Settings;
 use crate::agent::run::Proxy;
 use crate::catalog::Level;
-use crate::cli::commands::resource::{ResourceFormat, TypeResources, render, secrets_notice};
+use crate::cli::commands::resource::{ResourceFormat, ResourceOutput};
 use crate::cli::commands::run_recorder::RunRecorder;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_document, print_json};
 use crate::cli::interrupt::{stop_read_on_signals, stop_run_on_signals, unless_stopped};
@@ -463,25 +463,26 @@ async fn show_resources(
         ..CommandError::new(text.clone()).with_source(error)
     });
     let inspection = unless_stopped(&deadline, read).await?;
-    let mut types = TypeResources::list(inspection, show_secrets);
-    if let Some(name) = desired.get(1) {
-        for found in &mut types {
-            found.resources.retain(|resource| resource.title == *name);
-            found.not_understood.retain(|text| text.may_be_of(name));
-        }
-    }
     let format = if yaml {
         ResourceFormat::PuppetYaml
     } else {
         ResourceFormat::Puppet
     };
-    if let Some(notice) = secrets_notice(format, &types) {
+    let output = ResourceOutput {
+        format,
+        with_defaults: true,
+        show_secrets,
+        certname: &device.certname,
+        name: desired.get(1).map(String::as_str),
+    };
+    let rendered = output.render(inspection);
+    if let Some(notice) = rendered.notice {
         eprint_notice(&notice);
     }
     if yaml {
         print(&TerminalText::of_line("---"));
     }
-    print_document(&render(format, &types, &device.certname));
+    print_document(&rendered.text);
     Ok(Exit::SUCCESS)
 }
 

@@ -1,6 +1,7 @@
 //! `switchtender resource`: the resources on devices, as in a manifest.
 
 mod all;
+mod compact;
 pub(crate) mod format;
 #[cfg(test)]
 mod round_trip;
@@ -28,7 +29,7 @@ use crate::cli::runtime::block_on;
 use crate::fleet::inspect::{self, InspectError, Inspection};
 use crate::telemetry::device_span;
 
-pub(crate) use format::{ResourceFormat, TypeResources, render, secrets_notice};
+pub(crate) use format::{ResourceFormat, ResourceOutput};
 
 /// Show the resources of a type, or of all types, on devices
 ///
@@ -63,7 +64,7 @@ pub(crate) struct ResourceArgs {
     #[command(flatten)]
     access: DeviceAccess,
 
-    /// With --all or --config: show resources at their defaults, too
+    /// Show defaults, too: resources with --all or --config, all attributes in YAML
     #[arg(long)]
     with_defaults: bool,
 
@@ -168,15 +169,8 @@ fn show(
     name: Option<&str>,
 ) -> Result<Exit, CommandError> {
     let name = name.map(|name| name_on_device(&inspection.driver, model, name));
-    let mut types = TypeResources::list(inspection, args.show_secrets);
-    if let Some(name) = &name {
-        for found in &mut types {
-            let resources = &mut found.resources;
-            resources.retain(|one| one.title.eq_ignore_ascii_case(name));
-            found.not_understood.retain(|text| text.may_be_of(name));
-        }
-    }
-    if types.iter().all(TypeResources::is_empty) {
+    let rendered = args.output(certname, name.as_deref()).render(inspection);
+    if rendered.is_empty {
         let type_name = &model.name;
         match name {
             Some(name) => {
@@ -189,11 +183,24 @@ fn show(
             None => {}
         }
     }
-    if let Some(notice) = secrets_notice(args.output, &types) {
+    if let Some(notice) = rendered.notice {
         eprint_notice(&notice);
     }
-    print_document(&render(args.output, &types, certname));
+    print_document(&rendered.text);
     Ok(Exit::SUCCESS)
+}
+
+impl ResourceArgs {
+    /// How resources are printed, for a device with this name.
+    fn output<'a>(&self, certname: &'a str, name: Option<&'a str>) -> ResourceOutput<'a> {
+        ResourceOutput {
+            format: self.output,
+            with_defaults: self.with_defaults,
+            show_secrets: self.show_secrets,
+            certname,
+            name,
+        }
+    }
 }
 
 /// The name in the platform's own spelling: `GigabitEthernet1/0/1` for `Gi1/0/1`.

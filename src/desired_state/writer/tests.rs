@@ -7,6 +7,70 @@ use switchtender_devices::driver::Registry;
 use super::*;
 use crate::desired_state::declared::DeclaredState;
 use crate::desired_state::document::{self, YamlValue};
+use crate::desired_state::tests::merged;
+
+/// What a text means for a Cisco IOS device, if it differs from a state.
+pub(crate) fn expansion_differences(
+    text: &str,
+    registry: &Registry,
+    state: &DeclaredState,
+) -> Vec<String> {
+    let expanded = merged(&[("device", text.to_owned())], registry);
+    let mut differences: Vec<String> = expanded
+        .errors
+        .iter()
+        .map(|error| error.message.clone())
+        .collect();
+    let declared = state.types.iter();
+    let expected: usize = declared.map(|(_, resources)| resources.len()).sum();
+    let found: usize = expanded.types.values().map(IndexMap::len).sum();
+    if found != expected {
+        differences.push(format!("{found} resources, not {expected}"));
+    }
+    for (type_name, resources) in &state.types {
+        for (title, attributes) in resources {
+            let found = expanded.types.get(type_name.as_str());
+            let Some(found) = found.and_then(|resources| resources.get(title)) else {
+                differences.push(format!("{type_name} {title} is missing"));
+                continue;
+            };
+            let is_same = |(name, value): (&Name, &Option<DeclaredValue>)| {
+                let found = found.attributes.get(name.as_str());
+                found.is_some_and(|found| match value {
+                    Some(DeclaredValue::Value(value)) => is_written(value, &found.value),
+                    _ => false,
+                })
+            };
+            if found.attributes.len() != attributes.len() || !attributes.iter().all(is_same) {
+                differences.push(format!("{type_name} {title} differs"));
+            }
+        }
+    }
+    differences
+}
+
+/// Whether a value of a file is this one.
+fn is_written(value: &Value, written: &YamlValue) -> bool {
+    match (value, written) {
+        (Value::Sensitive(secret), written) => is_written(secret, written),
+        (Value::String(text) | Value::Symbol(text), YamlValue::Text(found)) => {
+            literal(text) == *found
+        }
+        (Value::List(items), YamlValue::List(found)) => {
+            let mut pairs = items.iter().zip(found);
+            items.len() == found.len() && pairs.all(|(item, node)| is_written(item, &node.value))
+        }
+        (Value::Hash(entries), YamlValue::Map(found)) => {
+            let mut pairs = entries.iter().zip(found);
+            entries.len() == found.len()
+                && pairs.all(|((key, value), (name, node))| {
+                    key.ruby_to_s() == name.name && is_written(value, &node.value)
+                })
+        }
+        (value, YamlValue::Plain(found)) => *value == found.value,
+        _ => false,
+    }
+}
 
 fn attributes(all: &[(&str, Value)]) -> DeclaredAttributes {
     let values = all.iter();

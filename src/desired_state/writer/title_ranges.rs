@@ -6,6 +6,7 @@ use switchtender_devices::map::IndexMap;
 
 use super::layout::LayoutNode;
 use super::scalar;
+use crate::desired_state::literal_title;
 
 /// A resource: its title and what the file says about it.
 #[derive(Clone, Debug)]
@@ -132,7 +133,7 @@ fn title(parts: &[TitlePart]) -> String {
         // Brackets begin a list without quotation marks.
         return format!("{title:?}");
     }
-    scalar::key(&title)
+    scalar::key(&literal_title(&title))
 }
 
 /// Numbers as ranges: `1-4,7`.

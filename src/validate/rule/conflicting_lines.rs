@@ -194,7 +194,14 @@ fn finding(
             Location::parameter(*other, &other_setting.attribute),
             "the other value",
         )
-        .help("configure it in one of them")
+        .help(match context.driver() {
+            Some(driver) if desired.model.name != other_desired.model.name => {
+                let both = [other_desired, desired];
+                let owner = driver.owner(&both.map(|one| &*one.model));
+                format!("configure it in {}", both[owner].reference)
+            }
+            _ => "configure it in one of them".to_owned(),
+        })
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::driver::coverage_rules::CoverageKeys;
 use crate::driver::document_rule::DocumentKeys;
 use crate::driver::facts::{FactKeys, IdentityKeys};
 use crate::driver::inactive::InactiveRule;
+use crate::driver::manager_rule::ManagerRule;
 use crate::driver::negation::OneWord;
 use crate::driver::parameter::ParameterKeys;
 use crate::driver::quoting::QuoteKeys;
@@ -88,6 +89,8 @@ sections! {
     pub(in crate::driver) struct TransportSections {
         /// The list of objects in an answer, unless a type has another.
         rows: RowsRule,
+        /// Objects that another object of the device makes and changes.
+        manager: ManagerRule,
         /// How the configuration marks parts that the device does not use.
         inactive: InactiveRule,
     }

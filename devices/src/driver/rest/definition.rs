@@ -27,6 +27,7 @@ pub(crate) use self::own_request::OwnRequest;
 pub(in crate::driver::rest) use self::own_request::is_request;
 pub(crate) use self::refresh::RefreshRequest;
 use crate::driver::inactive::InactiveRule;
+use crate::driver::manager_rule::ManagerRule;
 use crate::map::IndexMap;
 use crate::read::field_path::FieldPath;
 use crate::read::rows::RowsRule;
@@ -43,6 +44,8 @@ pub(crate) struct RestDefinition {
     pub(crate) instance: RestInstanceRule,
     /// The list of objects in other answers of the platform.
     pub(crate) rows: Option<RowsRule>,
+    /// How an object shows that another one makes it.
+    pub(crate) manager: Option<ManagerRule>,
     pub(crate) kinds: Option<ObjectKinds>,
     /// Arrays that several attributes share, by name.
     pub(crate) shared: IndexMap<String, SharedArray>,

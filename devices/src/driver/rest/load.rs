@@ -87,6 +87,7 @@ pub(crate) fn read(
         inactive: context.inactive.cloned(),
         instance: instance?,
         rows: rows.cloned(),
+        manager: context.manager.cloned(),
         kinds: kind_keys.map(kinds),
         shared,
         attributes,

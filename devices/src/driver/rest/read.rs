@@ -139,7 +139,9 @@ fn instance(
             });
         }
     }
+    let manager = definition.manager.as_ref();
     Instance {
+        manager: manager.and_then(|rule| rule.manager(found.name(), object)),
         attributes,
         inactive,
         ..Instance::default()

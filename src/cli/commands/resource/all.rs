@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use switchtender_devices::names::DeviceName;
 use tokio_util::sync::CancellationToken;
 
-use super::{ResourceArgs, ResourceFormat, TypeResources, read_error, render, secrets_notice};
+use super::{ResourceArgs, ResourceFormat, read_error};
 use crate::cli::exit::{CommandError, Exit, eprint_notice, eprint_text, print_document};
 use crate::cli::interrupt::stop_reads_on_signals;
 use crate::cli::options::global::Global;
+use crate::fleet::export::LeftOutCounts;
 use crate::fleet::inspect::{self, InspectError, Inspection};
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
 use crate::inventory::DeviceSelection;
@@ -34,7 +35,7 @@ pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, Co
         eprint_text(&read_error(name, error).text(global.is_stderr_colored()));
         exit = Exit::FAILURE;
     };
-    let (mut defaults, mut written_files) = (0, 0);
+    let (mut left_out, mut written_files) = (LeftOutCounts::default(), 0);
     let read = |connector| async move { inspect::all_instances(&connector).await };
     read_devices(&connector, names, CONCURRENCY, &stop, read, |name, read| {
         let written = read.and_then(|mut inspection| {
@@ -43,7 +44,7 @@ pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, Co
                 let types = failed.types.join(", ");
                 eprint_notice(&format!("{name}: not read: {types}"));
             }
-            defaults += inspection.leave_out(args.with_defaults);
+            left_out += inspection.leave_out(args.with_defaults);
             let certname = &connector.inventory.devices[&name].certname;
             write(&name, certname, args, inspection)
         });
@@ -53,20 +54,25 @@ pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, Co
         }
     })
     .await;
-    print_counts(args, written_files, defaults);
+    print_counts(args, written_files, left_out);
     Ok(exit)
 }
 
 /// Prints how many files were written, and what they leave out.
-pub(super) fn print_counts(args: &ResourceArgs, written_files: usize, defaults: usize) {
+pub(super) fn print_counts(args: &ResourceArgs, written_files: usize, left_out: LeftOutCounts) {
     if let Some(directory) = &args.output_dir {
         let directory = directory.display();
         eprint_notice(&format!("files written to {directory}: {written_files}"));
     }
-    if defaults > 0 {
-        eprint_notice(&format!(
-            "resources at their defaults, left out: {defaults}; --with-defaults shows them"
-        ));
+    for (count, what) in [
+        (left_out.defaults, "at their defaults"),
+        (left_out.managed, "that an application makes"),
+    ] {
+        if count > 0 {
+            eprint_notice(&format!(
+                "resources {what}, left out: {count}; --with-defaults shows them"
+            ));
+        }
     }
 }
 
@@ -77,12 +83,11 @@ pub(super) fn write(
     args: &ResourceArgs,
     inspection: Inspection,
 ) -> Result<(), InspectError> {
-    let mut types = TypeResources::list(inspection, args.show_secrets);
-    types.retain(|found| !found.is_empty());
-    if let Some(notice) = secrets_notice(args.output, &types) {
+    let rendered = args.output(certname, None).render(inspection);
+    if let Some(notice) = rendered.notice {
         eprint_notice(&format!("{name}: {notice}"));
     }
-    let text = render(args.output, &types, certname);
+    let text = rendered.text;
     match &args.output_dir {
         Some(directory) => {
             let text = match args.output {

@@ -1,12 +1,15 @@
 //! The formats of `resource`: Puppet code, YAML, JSON and catalogs.
 
+use std::sync::Arc;
+
 use clap::ValueEnum;
 use serde_json::{Map, Value as Json, json};
-use switchtender_devices::names::TypeName;
+use switchtender_devices::model::{Role, TypeModel};
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::printable::{escape, is_printable};
-use switchtender_devices::value::Value;
+use switchtender_devices::value::{Attributes, Value};
 
+use super::compact;
 use crate::catalog::rich_data;
 use crate::cli::exit::escape_json;
 use crate::cli::output::view::puppet_code;
@@ -33,7 +36,7 @@ pub(crate) enum ResourceFormat {
 
 /// The resources of one type on a device.
 pub(crate) struct TypeResources {
-    pub(crate) type_name: TypeName,
+    model: Arc<TypeModel>,
     pub(crate) resources: Vec<ManifestResource>,
     /// Lines, rows and objects that are no resource.
     pub(crate) not_understood: Vec<NotUnderstood>,
@@ -46,7 +49,6 @@ impl TypeResources {
         let types = inspection.types.into_iter();
         types
             .map(|found| Self {
-                type_name: found.model.name.clone(),
                 resources: ManifestResource::list(
                     &driver,
                     &found.model,
@@ -55,24 +57,88 @@ impl TypeResources {
                     show_secrets,
                 ),
                 not_understood: found.not_understood,
+                model: found.model,
             })
             .collect()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    pub(super) fn one(model: &Arc<TypeModel>, resource: ManifestResource) -> Self {
+        Self {
+            model: Arc::clone(model),
+            resources: vec![resource],
+            not_understood: Vec::new(),
+        }
+    }
+
+    /// Leaves only the resource with this name.
+    fn select(&mut self, name: &str) {
+        let is_named = |one: &ManifestResource| one.title.eq_ignore_ascii_case(name);
+        self.resources.retain(is_named);
+        self.not_understood.retain(|text| text.may_be_of(name));
+    }
+
+    fn is_empty(&self) -> bool {
         self.resources.is_empty() && self.not_understood.is_empty()
     }
 }
 
+/// How resources are printed.
+pub(crate) struct ResourceOutput<'a> {
+    pub(crate) format: ResourceFormat,
+    /// YAML with all attributes, also those that files need not have.
+    pub(crate) with_defaults: bool,
+    pub(crate) show_secrets: bool,
+    /// The name of a catalog.
+    pub(crate) certname: &'a str,
+    /// Only this resource.
+    pub(crate) name: Option<&'a str>,
+}
+
+/// The resources of a device as printable text.
+pub(crate) struct RenderedDevice {
+    pub(crate) text: String,
+    /// A message about secrets that the text does not have.
+    pub(crate) notice: Option<String>,
+    pub(crate) is_empty: bool,
+}
+
+impl ResourceOutput<'_> {
+    /// The types of an inspection in the chosen format.
+    pub(crate) fn render(&self, inspection: Inspection) -> RenderedDevice {
+        if self.format == ResourceFormat::Yaml && !self.with_defaults {
+            return compact::render(inspection, self.show_secrets, self.name);
+        }
+        let mut types = TypeResources::list(inspection, self.show_secrets);
+        for found in &mut types {
+            self.name.into_iter().for_each(|name| found.select(name));
+        }
+        let is_empty = types.iter().all(TypeResources::is_empty);
+        if types.len() > 1 {
+            types.retain(|found| !found.is_empty());
+        }
+        RenderedDevice {
+            text: render(self.format, &types, self.certname),
+            notice: notice_of(self.format, &types),
+            is_empty,
+        }
+    }
+}
+
 /// The notice about secrets that formats without comments leave out.
-pub(crate) fn secrets_notice(format: ResourceFormat, types: &[TypeResources]) -> Option<String> {
+fn notice_of(format: ResourceFormat, types: &[TypeResources]) -> Option<String> {
     if format == ResourceFormat::Puppet {
         return None;
     }
     let resources = || types.iter().flat_map(|found| &found.resources);
     let hidden = resources().filter(|one| one.needs_secret).count();
     let left_out = resources().filter(|one| !one.left_out.is_empty());
-    match (left_out.count(), hidden) {
+    secrets_notice(left_out.count(), hidden)
+}
+
+/// The notice about resources without their secrets, of which some are not printed.
+pub(super) fn secrets_notice(left_out: usize, hidden: usize) -> Option<String> {
+    match (left_out, hidden) {
         (0, _) => None,
         (count, 0) => Some(format!(
             "resources without their secrets: {count}; print the secrets with --show-secrets"
@@ -84,12 +150,12 @@ pub(crate) fn secrets_notice(format: ResourceFormat, types: &[TypeResources]) ->
 }
 
 /// Resources of a device as printable text.
-pub(crate) fn render(format: ResourceFormat, types: &[TypeResources], certname: &str) -> String {
+pub(super) fn render(format: ResourceFormat, types: &[TypeResources], certname: &str) -> String {
     match format {
         ResourceFormat::Puppet => {
             let parts = types.iter().flat_map(|found| {
                 let resources = found.resources.iter();
-                let code = resources.map(|one| code(one, &found.type_name));
+                let code = resources.map(|one| code(one, &found.model));
                 let texts = found.not_understood.iter();
                 code.chain(texts.map(|text| format!("# not understood: `{text}`\n")))
             });
@@ -97,15 +163,37 @@ pub(crate) fn render(format: ResourceFormat, types: &[TypeResources], certname: 
             // Literals escape by themselves; comments quote the device.
             TerminalText::new().block("", &code).as_str().to_owned()
         }
-        ResourceFormat::Json => pretty(&tree(types)),
+        ResourceFormat::Json => pretty(&tree(types, |_, one| attributes(one, plain_json))),
         ResourceFormat::Catalog => pretty(&catalog(types, certname)),
-        ResourceFormat::Yaml => to_yaml(&literals(tree(types))),
-        ResourceFormat::PuppetYaml => to_yaml(&tree(types)),
+        ResourceFormat::Yaml => {
+            let tree = tree(types, |_, one| attributes(one, plain_json));
+            to_yaml(&literals(tree))
+        }
+        ResourceFormat::PuppetYaml => {
+            let attributes = |model: &TypeModel, one: &ManifestResource| {
+                let own = puppet_attributes(model, one).into_iter();
+                let own = own.map(|(name, value)| (name.to_string(), plain_json(&value)));
+                Json::Object(own.collect())
+            };
+            to_yaml(&tree(types, attributes))
+        }
     }
 }
 
+/// The attributes of a manifest: Puppet's modules have no word for the default of the device, and refuse what is
+/// only read. What else the original module does not take, a model does not know.
+fn puppet_attributes(model: &TypeModel, resource: &ManifestResource) -> Attributes {
+    let mut attributes = resource.attributes.clone();
+    attributes.retain(|name, value| {
+        let attribute = model.attributes.get(name);
+        let is_read_only = attribute.is_some_and(|attribute| attribute.role == Role::ReadOnly);
+        !is_read_only && !attribute.is_some_and(|attribute| attribute.is_unset(value))
+    });
+    attributes
+}
+
 /// Puppet code; a comment if the resource cannot be managed.
-fn code(resource: &ManifestResource, type_name: &str) -> String {
+fn code(resource: &ManifestResource, model: &TypeModel) -> String {
     let left_out = resource.left_out.iter();
     let secrets = left_out.map(|name| format!("{name} is a secret; print it with --show-secrets"));
     let unread = resource.not_understood.iter();
@@ -113,7 +201,8 @@ fn code(resource: &ManifestResource, type_name: &str) -> String {
     let notes = resource.notes.iter();
     let notes = notes.map(|note| escape(note).into_owned());
     let notes: Vec<String> = secrets.chain(unread).chain(notes).collect();
-    let code = puppet_code::resource(type_name, &resource.title, &resource.attributes, &notes);
+    let attributes = puppet_attributes(model, resource);
+    let code = puppet_code::resource(&model.name, &resource.title, &attributes, &notes);
     let Some(comment) = &resource.comment else {
         return code;
     };
@@ -170,24 +259,27 @@ fn begins_with_blank(tree: &Json) -> bool {
 
 /// The resources by type and title. Those that cannot be managed as they are printed are apart, with
 /// the reason, so that the others are desired state.
-fn tree(types: &[TypeResources]) -> Json {
+fn tree(
+    types: &[TypeResources],
+    attributes: impl Fn(&TypeModel, &ManifestResource) -> Json,
+) -> Json {
     let (mut tree, mut not_managed, mut not_understood) = (Map::new(), Vec::new(), Vec::new());
     for found in types {
         let mut managed = Map::new();
         for one in found.resources.iter().filter(|one| !one.needs_secret) {
-            let attributes = attributes(one, plain_json);
+            let attributes = attributes(&found.model, one);
             match &one.comment {
                 None => {
                     managed.insert(one.title.clone(), attributes);
                 }
                 // Several can have one title.
                 Some(reason) => not_managed.push(json!({
-                    "type": found.type_name.as_str(), "title": one.title,
+                    "type": found.model.name.as_str(), "title": one.title,
                     "reason": reason, "attributes": attributes,
                 })),
             }
         }
-        tree.insert(found.type_name.to_string(), Json::Object(managed));
+        tree.insert(found.model.name.to_string(), Json::Object(managed));
         let texts = found.not_understood.iter();
         not_understood.extend(texts.map(|found| json!(UnknownText::from(found))));
     }
@@ -209,7 +301,7 @@ fn catalog(types: &[TypeResources], certname: &str) -> Json {
         let managed = found.resources.iter().filter(|one| one.comment.is_none());
         managed.map(|one| {
             json!({
-                "type": found.type_name.as_str(),
+                "type": found.model.name.as_str(),
                 "title": one.title,
                 "kind": "compilable_type",
                 "parameters": attributes(one, rich),

@@ -3,10 +3,11 @@
 use switchtender_devices::driver::Registry;
 
 use super::all::{print_counts, write};
-use super::{ResourceArgs, TypeResources, find_model, read_error, render, secrets_notice, show};
+use super::{ResourceArgs, find_model, read_error, show};
 use crate::cli::exit::{CommandError, Exit, eprint_notice, eprint_text, print_document};
 use crate::cli::options::global::Global;
 use crate::cli::output::view::of_device;
+use crate::fleet::export::LeftOutCounts;
 use crate::fleet::inspect::{self, Inspection};
 use crate::fleet::saved_fleet::SavedDevice;
 
@@ -35,12 +36,11 @@ pub(super) async fn run(
     let mut exit = Exit::SUCCESS;
     let mut inspection = read_all(device, &mut exit).await?;
     inspection.leave_out(args.with_defaults);
-    let mut types = TypeResources::list(inspection, args.show_secrets);
-    types.retain(|found| !found.is_empty());
-    if let Some(notice) = secrets_notice(args.output, &types) {
+    let rendered = args.output(&device.name, None).render(inspection);
+    if let Some(notice) = rendered.notice {
         eprint_notice(&notice);
     }
-    print_document(&render(args.output, &types, &device.name));
+    print_document(&rendered.text);
     Ok(exit)
 }
 
@@ -60,14 +60,14 @@ pub(super) async fn run_all(
         return Err(error.hint("write a file for each with --output-dir DIR"));
     }
     let mut exit = Exit::SUCCESS;
-    let (mut defaults, mut written_files) = (0, 0);
+    let (mut left_out, mut written_files) = (LeftOutCounts::default(), 0);
     for device in devices {
         if let Some(note) = device.connector.unknown_facts_note() {
             eprint_notice(&format!("{}: {note}", device.name));
         }
         let written = match read_all(device, &mut exit).await {
             Ok(mut inspection) => {
-                defaults += inspection.leave_out(args.with_defaults);
+                left_out += inspection.leave_out(args.with_defaults);
                 let written = write(&device.name, &device.name, args, inspection);
                 written.map_err(|error| read_error(&device.name, &error))
             }
@@ -81,7 +81,7 @@ pub(super) async fn run_all(
             }
         }
     }
-    print_counts(args, written_files, defaults);
+    print_counts(args, written_files, left_out);
     Ok(exit)
 }
 
