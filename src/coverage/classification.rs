@@ -70,9 +70,9 @@ impl CoveredLine {
 
 /// What the files of a device declare.
 #[derive(Debug, Default)]
-pub(crate) struct Declarations(HashMap<TypeName, Vec<Arc<Desired>>>);
+pub(crate) struct DeclaredResources(HashMap<TypeName, Vec<Arc<Desired>>>);
 
-impl Declarations {
+impl DeclaredResources {
     pub(crate) fn new(resources: impl Iterator<Item = Arc<Desired>>) -> Self {
         let mut by_type: HashMap<TypeName, Vec<Arc<Desired>>> = HashMap::new();
         for resource in resources {
@@ -108,7 +108,7 @@ impl Declarations {
 /// Classifies the lines of a device.
 pub(crate) struct Classifier<'a> {
     /// `None`: nothing is known about desired state.
-    pub(crate) declared: Option<&'a Declarations>,
+    pub(crate) declared: Option<&'a DeclaredResources>,
     /// The index of the type that owns a line of several.
     pub(crate) owner: &'a dyn Fn(&[&TypeName]) -> usize,
     /// Whether the files leave out a type, or an attribute of it.

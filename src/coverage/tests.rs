@@ -9,7 +9,7 @@ use switchtender_devices::read::Reads;
 use switchtender_devices::value::{Attributes, Value};
 use switchtender_mutation::{Dice, mutated};
 
-use super::classification::{Classifier, CoveredLine, Declarations};
+use super::classification::{Classifier, CoveredLine, DeclaredResources};
 use super::counts::ClassCounts;
 use super::{LineClass, constructs};
 
@@ -75,7 +75,11 @@ fn desired(
     })
 }
 
-fn classified(driver: &Driver, text: &str, declared: Option<&Declarations>) -> Vec<CoveredLine> {
+fn classified(
+    driver: &Driver,
+    text: &str,
+    declared: Option<&DeclaredResources>,
+) -> Vec<CoveredLine> {
     let reads: Reads = [("config".to_owned(), text.to_owned())]
         .into_iter()
         .collect();
@@ -96,7 +100,7 @@ fn classified(driver: &Driver, text: &str, declared: Option<&Declarations>) -> V
 #[test]
 fn each_line_has_its_class_and_its_owner() {
     let device = driver();
-    let declared = Declarations::new(
+    let declared = DeclaredResources::new(
         [
             desired(
                 &device,

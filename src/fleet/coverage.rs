@@ -22,7 +22,7 @@ use super::offline_catalog::{self, OfflineTextError};
 use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, LoadError, Loading, Resources};
 use crate::compat::Deviations;
-use crate::coverage::classification::{Classifier, CoveredLine, Declarations};
+use crate::coverage::classification::{Classifier, CoveredLine, DeclaredResources};
 use crate::inventory::Device;
 use crate::validate::Canonical;
 
@@ -100,7 +100,7 @@ impl SurveyedDevice {
     }
 
     /// The lines with their classes. `declared`: what the files of the device declare, if there are some.
-    pub(crate) fn classified(self, declared: Option<&Declarations>) -> Vec<CoveredLine> {
+    pub(crate) fn classified(self, declared: Option<&DeclaredResources>) -> Vec<CoveredLine> {
         let owners = Owners {
             driver: &self.driver,
             known: RefCell::default(),
@@ -144,7 +144,7 @@ pub(crate) fn declarations(
     registry: &Registry,
     facts: &Facts,
     platform: &Arc<Platform>,
-) -> Result<Declarations, DeclarationsError> {
+) -> Result<DeclaredResources, DeclarationsError> {
     let source = offline_catalog::read(catalogs, device, registry, Some(facts))?;
     let catalog = catalog::load(&source, &Loading::default())?;
     Ok(declarations_of(catalog, registry, platform)?)
@@ -158,14 +158,14 @@ pub(crate) fn declarations_of(
     catalog: Catalog,
     registry: &Registry,
     platform: &Arc<Platform>,
-) -> Result<Declarations, LoadError> {
+) -> Result<DeclaredResources, LoadError> {
     let types = Types::new(|name: &str| registry.model(name).cloned());
     let (deviations, canonical) = (Deviations::default(), Canonical::default());
     let resources = convert_resources::convert(catalog, platform, &types, deviations, canonical)?;
-    Ok(Declarations::of(&resources))
+    Ok(DeclaredResources::of(&resources))
 }
 
-impl Declarations {
+impl DeclaredResources {
     /// What the resources of a run declare.
     pub(super) fn of(resources: &Resources) -> Self {
         let nodes = resources.nodes.iter();

@@ -110,15 +110,15 @@ impl Driver {
         };
         let masked = self.masked_text(text);
         let lines: Vec<&str> = masked.lines().collect();
-        let places = Places::new(tree);
+        let positions = LinePositions::new(tree);
         let mut claims: HashMap<u32, Vec<Claim>> = HashMap::default();
         for claim in self.claims(&models, state) {
             claims.entry(claim.line).or_default().push(claim);
         }
         let not_understood = NotUnderstoodTexts::new(self.not_understood(&models, state));
         let survey = |(line, text): (u32, &&str)| {
-            let own = places.owner(line);
-            let headers = own.map_or_else(Vec::new, |own| places.blocks(own));
+            let own = positions.owner(line);
+            let headers = own.map_or_else(Vec::new, |own| positions.blocks(own));
             let header = |line: u32| lines.get(line as usize - 1).map(|text| text.trim());
             let blocks: Vec<&str> = headers.into_iter().filter_map(header).collect();
             let of_node = own.and_then(header).unwrap_or_default();
@@ -216,18 +216,18 @@ fn keywords_of_field(text: &str) -> String {
 
 /// Where each line of a text stands in its tree.
 #[derive(Default)]
-struct Places {
+struct LinePositions {
     /// By line of a node: the line of the block around it.
     parents: HashMap<u32, Option<u32>>,
     /// By line of a text that is part of another line: that line.
     parts: HashMap<u32, u32>,
 }
 
-impl Places {
+impl LinePositions {
     fn new(tree: &Tree) -> Self {
-        let mut places = Self::default();
-        places.add(tree, None);
-        places
+        let mut positions = Self::default();
+        positions.add(tree, None);
+        positions
     }
 
     fn add(&mut self, tree: &Tree, parent: Option<u32>) {

@@ -4,7 +4,7 @@ use switchtender_devices::driver::Driver;
 
 use super::connect::ReadyDevice;
 use super::{DeviceRunError, Running};
-use crate::coverage::classification::Declarations;
+use crate::coverage::classification::DeclaredResources;
 use crate::coverage::strict;
 use crate::fleet::coverage::SurveyedDevice;
 use crate::fleet::inspect::InspectError;
@@ -39,7 +39,7 @@ impl ReadyDevice {
             InspectError::Run(error) => error,
             error => DeviceRunError::Unreadable(Box::new(error)),
         })?;
-        let declared = Declarations::of(&self.catalog.resources);
+        let declared = DeclaredResources::of(&self.catalog.resources);
         let lines = surveyed.classified(Some(&declared));
         let findings = run
             .request

@@ -121,11 +121,6 @@ const CLASSES: &[Topic] = &[
         explanation: "Strict runs never refuse it.",
     },
     Topic {
-        name: "not-understood",
-        summary: "a type recognizes the line and cannot read it completely",
-        explanation: "A run changes it only with --overwrite-unknown. `switchtender resource` lists such texts.",
-    },
-    Topic {
         name: "not-covered",
         summary: "no type reads the line",
         explanation: "A run never changes it, except with the removal of the block around it. `docs/definitions.md` says how to add a type.",

@@ -117,6 +117,7 @@ pub(super) const REST: Layers = Layers {
         ],
         &["load", "read", "write"],
         &[
+            "claims",
             "element_outline",
             "explain",
             "not_understood",
