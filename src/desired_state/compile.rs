@@ -1,5 +1,6 @@
 //! Makes a catalog of the merged state of a device.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use secrecy::ExposeSecret as _;
@@ -7,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::{Facts, Registry};
 use switchtender_devices::model::canonical::ScalarMeaning;
-use switchtender_devices::model::{AttributeModel, Role};
+use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::value::Value;
 use tokio::sync::oneshot;
 
@@ -37,9 +38,18 @@ pub(crate) struct StateCatalog {
     pub(crate) errors: Vec<Diagnostic>,
     /// Parts of the files that have an effect for some devices only.
     pub(crate) entries: Vec<StateEntry>,
+    /// Where the text of each resource is, with its type and title.
+    resources: Vec<(Range<usize>, String, String)>,
 }
 
 impl StateCatalog {
+    /// Type and title of the resource at a position of the text.
+    pub(crate) fn resource_at(&self, position: usize) -> Option<(&str, &str)> {
+        let mut resources = self.resources.iter();
+        let found = resources.find(|(range, ..)| range.contains(&position));
+        found.map(|(_, type_name, title)| (type_name.as_str(), title.as_str()))
+    }
+
     fn without_errors(self) -> Result<Self, StateError> {
         if self.errors.is_empty() {
             Ok(self)
@@ -128,6 +138,8 @@ impl MergedState {
                         Err(ValueError::Template(TemplateError::NeedsFacts)) => {
                             return Err(needs_facts(origin));
                         }
+                        // Without its name, the resource would be another one.
+                        Err(ValueError::UnsetSecret) if !is_name(model, name) => {}
                         Err(error) => findings.push(error.at(origin)),
                     }
                 }
@@ -223,6 +235,10 @@ fn nested(facts: &Facts) -> Json {
     Json::Object(root)
 }
 
+fn is_name(model: Option<&Arc<TypeModel>>, attribute: &str) -> bool {
+    model.is_some_and(|model| model.namevars().any(|name| name == attribute))
+}
+
 /// Declared resources exist unless they have another `ensure`.
 fn ensures_presence(registry: &Registry, type_name: &str) -> bool {
     registry.model(type_name).is_some_and(|model| {
@@ -245,6 +261,8 @@ enum ValueError {
     SeveralMeanings,
     #[error(transparent)]
     Secret(#[from] InvalidSecretSource),
+    #[error("the environment variable of the secret is not set")]
+    UnsetSecret,
 }
 
 impl ValueError {
@@ -260,6 +278,7 @@ impl ValueError {
                 "put it in quotation marks if it is a text; write a decimal number without leading zeros if it is a number",
             ),
             ValueError::Secret(_) => finding.help(FORMS),
+            ValueError::UnsetSecret => finding.help("set the variable: the secret names the resource"),
         }
     }
 }
@@ -295,7 +314,7 @@ impl ValueContext<'_> {
             YamlValue::Map(entries) => match self.secrets {
                 None if is_secret(entries) => return Err(ValueError::SecretVariable),
                 Some(secrets) if is_secret(entries) => {
-                    let secret = secrets.get(entries)?;
+                    let secret = secrets.get(entries)?.ok_or(ValueError::UnsetSecret)?;
                     json!({"__ptype": "Sensitive", "__pvalue": secret.expose_secret()})
                 }
                 _ => {
@@ -329,6 +348,7 @@ impl ValueContext<'_> {
 struct CatalogWriter {
     text: String,
     origins: Vec<CatalogPart>,
+    resources: Vec<(Range<usize>, String, String)>,
     /// Resources so far.
     count: usize,
     /// Where the open resource starts.
@@ -342,6 +362,7 @@ impl CatalogWriter {
         Self {
             text: format!(r#"{{"name":{},"resources":["#, json!(certname)),
             origins: Vec::new(),
+            resources: Vec::new(),
             count: 0,
             start: 0,
             parameters: 0,
@@ -356,6 +377,9 @@ impl CatalogWriter {
         self.count += 1;
         self.start = self.text.len();
         self.parameters = 0;
+        let range = self.start..self.start;
+        self.resources
+            .push((range, type_name.to_owned(), title.to_owned()));
         let origin = &resource.origin;
         self.text.push_str(r#"{"type":"#);
         self.value(&json!(type_name), &resource.type_origin, None);
@@ -386,6 +410,9 @@ impl CatalogWriter {
 
     fn end_resource(&mut self, origin: &ValueOrigin) {
         self.text.push_str("}}");
+        if let Some((range, ..)) = self.resources.last_mut() {
+            range.end = self.text.len();
+        }
         self.origins.push(CatalogPart {
             range: self.start..self.text.len(),
             resource: self.count,
@@ -413,6 +440,7 @@ impl CatalogWriter {
             source,
             errors: Vec::new(),
             entries: Vec::new(),
+            resources: self.resources,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Secrets of desired state: `{secret: {env: NAME}}`, with the sources of the inventory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
@@ -10,6 +10,7 @@ use super::error::StateError;
 use super::merged_state::{MergedState, ValueOrigin};
 use crate::inventory::Secrets;
 use crate::inventory::secret_source::SecretSource;
+use crate::inventory::secrets::LookupError;
 
 pub(super) const FORMS: &str = "write {secret: {env: VARIABLE}}, {secret: {file: PATH}} or {secret: {command: [PROGRAM, ARGUMENT]}}";
 
@@ -19,10 +20,13 @@ pub(crate) struct SecretValues {
     /// Relative paths of secret files start here.
     directory: PathBuf,
     values: HashMap<String, SecretString>,
+    /// Environment variables that are not set, with the first attribute that needs each.
+    unset: BTreeMap<String, ValueOrigin>,
 }
 
 impl SecretValues {
-    /// Reads the secrets of a state. Relative paths start at `directory`.
+    /// Reads the secrets of a state. Relative paths start at `directory`. Attributes whose environment variable is
+    /// not set are not managed.
     ///
     /// # Errors
     /// A source cannot be read.
@@ -35,11 +39,15 @@ impl SecretValues {
         secrets: &Secrets,
     ) -> Result<Self, StateError> {
         let mut values = HashMap::new();
+        let mut unset = BTreeMap::new();
         let mut findings = Vec::new();
         for (source, origin) in state.secret_sources(directory) {
             match secrets.of_state(&source).await {
                 Ok(secret) => {
                     values.insert(source.to_string(), secret);
+                }
+                Err(LookupError::NotSet(name)) => {
+                    unset.entry(name).or_insert_with(|| origin.clone());
                 }
                 Err(error) => findings.push(error.complete(origin.error("secret", ""))),
             }
@@ -50,7 +58,35 @@ impl SecretValues {
         Ok(Self {
             directory: directory.to_owned(),
             values,
+            unset,
         })
+    }
+
+    /// Secrets that are known. Relative paths start at `directory`.
+    pub(crate) fn known(
+        directory: &Path,
+        secrets: impl IntoIterator<Item = (SecretSource, SecretString)>,
+    ) -> Self {
+        let secrets = secrets.into_iter();
+        Self {
+            directory: directory.to_owned(),
+            values: secrets
+                .map(|(source, secret)| (source.to_string(), secret))
+                .collect(),
+            unset: BTreeMap::new(),
+        }
+    }
+
+    /// Warnings about attributes that are not managed, because their environment variable is not set.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let unset = self.unset.iter();
+        let text = |(name, origin): (&String, &ValueOrigin)| {
+            let (file, line) = (&origin.source.name, origin.line());
+            format!(
+                "{file}:{line}: the attribute is not managed: the environment variable {name} is not set"
+            )
+        };
+        unset.map(text).collect()
     }
 
     /// A placeholder for each secret, for commands that read no secret. Different sources have
@@ -65,19 +101,20 @@ impl SecretValues {
         Self {
             directory: directory.to_owned(),
             values,
+            unset: BTreeMap::new(),
         }
     }
 
-    /// The secret of `{secret: {…}}`.
+    /// The secret of `{secret: {…}}`; `None`: its environment variable is not set.
     ///
     /// # Errors
     /// The source is not valid.
     pub(super) fn get(
         &self,
         secret: &[(YamlKey, YamlNode)],
-    ) -> Result<&SecretString, InvalidSecretSource> {
+    ) -> Result<Option<&SecretString>, InvalidSecretSource> {
         let source = secret_source(secret, &self.directory)?;
-        Ok(&self.values[&source.to_string()])
+        Ok(self.values.get(&source.to_string()))
     }
 }
 

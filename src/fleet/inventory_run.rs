@@ -130,7 +130,7 @@ impl InventoryDevice<'_> {
                 };
                 self.compiled(compiler, facts, log).await?
             }
-            InventoryCatalogs::State(directory) => match self.stated(directory, facts).await {
+            InventoryCatalogs::State(directory) => match self.stated(directory, facts, log).await {
                 Ok(made) => {
                     origins = Some(made.origins);
                     made.source
@@ -173,6 +173,7 @@ impl InventoryDevice<'_> {
         &self,
         directory: &Arc<StateDirectory>,
         facts: Option<&Facts>,
+        log: &mut dyn RunLog,
     ) -> Result<StateCatalog, DeviceRunError> {
         let connector = &self.fleet.connector;
         let registry = &connector.registry;
@@ -185,13 +186,18 @@ impl InventoryDevice<'_> {
             return Err(StateError::Invalid(merged.errors).into());
         }
         let secrets = SecretValues::read(&merged, &directory.path, &connector.secrets).await?;
+        let warnings = secrets.warnings();
         let made = merged.catalog_in_background(
             self.device.clone(),
             facts.cloned(),
             Arc::clone(registry),
             secrets,
         );
-        Ok(made.await?)
+        let made = made.await?;
+        for warning in warnings {
+            log.warning(warning);
+        }
+        Ok(made)
     }
 }
 
