@@ -30,8 +30,10 @@ mod unmanaged;
 pub(crate) mod writer;
 
 pub(crate) use compile::{StateCatalog, StateDevice};
+pub(crate) use document::YamlValue;
 pub(crate) use error::StateError;
 pub(crate) use expand::title_range::literal_title;
+pub(crate) use merged_state::{MergedState, ValueOrigin};
 pub(crate) use origin_map::OriginMap;
 pub(crate) use schema::schema;
 pub(crate) use secret_values::SecretValues;

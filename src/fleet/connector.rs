@@ -170,6 +170,13 @@ impl DeviceConnector {
         Self::to(Target::Saved(answers), platform, Access::ReadOnly, options)
     }
 
+    /// Sessions with answers that were read before, of a device with these facts.
+    pub(crate) fn replayed(answers: SavedAnswers, platform: Arc<Platform>, facts: Facts) -> Self {
+        let mut connector = Self::saved(answers, platform, []);
+        connector.options = facts;
+        connector
+    }
+
     fn to(
         target: Target,
         platform: Arc<Platform>,

@@ -71,6 +71,9 @@ pub(crate) struct Inspection {
     pub(crate) failed: Vec<FailedRead>,
     /// Messages for the user about values that are unknown.
     pub(crate) notes: Vec<String>,
+    pub(crate) facts: Facts,
+    /// The answers that it was made of.
+    pub(crate) reads: Reads,
 }
 
 #[cfg(test)]
@@ -199,6 +202,8 @@ async fn inspect(
             .map(|(error, types)| FailedRead { error, types })
             .collect(),
         notes,
+        facts,
+        reads,
     })
 }
 

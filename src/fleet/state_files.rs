@@ -31,6 +31,11 @@ pub(crate) fn last_facts(store: &DeviceStore) -> Result<Option<Facts>, StoreErro
     store.load(FACTS, VERSION)
 }
 
+/// Stores the state of the resources of a device.
+pub(super) fn save_memory(store: &DeviceStore, memory: &Memory) -> Result<(), StoreError> {
+    store.save(MEMORY, VERSION, memory)
+}
+
 /// The state that the next run of a device needs.
 pub(super) struct DeviceState {
     pub(crate) memory: Memory,
@@ -51,7 +56,7 @@ impl DeviceState {
     /// # Errors
     /// The first error.
     pub(crate) fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
-        let memory = store.save(MEMORY, VERSION, &self.memory);
+        let memory = save_memory(store, &self.memory);
         memory.and(self.remembered.save(store))
     }
 }

@@ -148,6 +148,16 @@ impl Memory {
         });
     }
 
+    /// Adds the values of resources that a run has not compared.
+    pub(crate) fn carry_over(&mut self, before: &Self) {
+        for (name, remembered) in &before.0 {
+            let own = self.0.entry(Arc::clone(name)).or_default();
+            if own.history.is_empty() {
+                own.history = remembered.history.clone();
+            }
+        }
+    }
+
     /// Reserves capacity for the resources of a run.
     pub(super) fn reserve(&mut self, count: usize) {
         self.0.reserve(count.saturating_sub(self.0.len()));

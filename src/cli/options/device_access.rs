@@ -68,6 +68,14 @@ impl DeviceAccess {
         Ok((Arc::new(connector), names))
     }
 
+    /// The state directory.
+    pub(crate) fn store(&self) -> Result<Store, CommandError> {
+        Ok(Store::at(match &self.state_dir {
+            Some(dir) => dir.clone(),
+            None => state_root()?,
+        }))
+    }
+
     fn load(&self) -> Result<(Registry, Inventory), CommandError> {
         let registry = crate::cli::options::definitions::load(self.definitions.as_deref())?;
         let inventory = self.source.load(&registry, self.mock.is_enabled())?;
@@ -94,15 +102,11 @@ impl DeviceAccess {
                 eprint_notice(&format!("warning: {}: {note}", device.name));
             }
         }
-        let root = match &self.state_dir {
-            Some(dir) => dir.clone(),
-            None => state_root()?,
-        };
         Ok(Connector {
             secrets: Secrets::of_inventory(&inventory),
             inventory,
             registry: Arc::new(registry),
-            store: Store::at(root),
+            store: self.store()?,
             mocks: mocks.map(Arc::new),
             running: None,
             transcripts: None,

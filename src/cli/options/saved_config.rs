@@ -31,7 +31,7 @@ impl SavedConfig {
     /// The devices of `--config`. Prints which files are none. Nothing connects.
     pub(crate) fn open(&self, access: &DeviceAccess) -> Result<Option<OpenConfigs>, CommandError> {
         let path = self.config.as_deref();
-        path.map(|path| open(path, access)).transpose()
+        path.map(|path| open_configs(path, access)).transpose()
     }
 
     /// The device of `--config`, if it is one file.
@@ -56,8 +56,11 @@ impl SavedConfig {
     }
 }
 
-/// Opens a file or folder.
-fn open(path: &Path, access: &DeviceAccess) -> Result<OpenConfigs, CommandError> {
+/// Opens a file or folder. Prints which files are no device. Nothing connects.
+pub(crate) fn open_configs(
+    path: &Path,
+    access: &DeviceAccess,
+) -> Result<OpenConfigs, CommandError> {
     if access.mock.is_enabled() {
         let error = CommandError::new("--config and --mock cannot be combined");
         return Err(error.hint("use only one of them"));
