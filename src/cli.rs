@@ -24,8 +24,8 @@ use clap::{FromArgMatches, Parser, Subcommand};
 
 use commands::{
     access, apply, backup, cert, complete_names, completions, coverage, device, doctor, drift,
-    driver, explain, facts, graph, history, inventory, man, mock, model, plan, report, resource,
-    run_device, schema, serve, state, state_dir, store, types, undo, validate,
+    driver, explain, facts, graph, history, import, inventory, man, mock, model, plan, report,
+    resource, run_device, schema, serve, state, state_dir, store, types, undo, validate,
 };
 use exit::{CommandError, Exit};
 use options::global::Global;
@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Report(report::ReportArgs),
     Backup(backup::BackupArgs),
     Coverage(coverage::CoverageArgs),
+    Import(Box<import::ImportArgs>),
     State(state::StateArgs),
     StateDir(state_dir::StateDirArgs),
     Serve(serve::ServeArgs),
@@ -102,6 +103,7 @@ impl Command {
             Command::Report(args) => report::run(&args, global),
             Command::Backup(args) => backup::run(&args, global),
             Command::Coverage(args) => coverage::run(&args, global),
+            Command::Import(args) => import::run(&args, global),
             Command::State(args) => state::run(&args),
             Command::StateDir(args) => state_dir::run(&args),
             Command::Serve(args) => serve::run(&args, global),

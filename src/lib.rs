@@ -15,6 +15,7 @@ pub mod diagnostic;
 pub(crate) mod fleet;
 pub mod graph;
 pub(crate) mod history;
+pub(crate) mod import;
 pub(crate) mod inventory;
 pub(crate) mod manifest;
 pub(crate) mod module_types;

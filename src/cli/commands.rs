@@ -20,6 +20,7 @@ pub(crate) mod explain;
 pub(crate) mod facts;
 pub(crate) mod graph;
 pub(crate) mod history;
+pub(crate) mod import;
 pub(crate) mod inventory;
 pub(crate) mod man;
 pub(crate) mod mock;

@@ -25,6 +25,11 @@ const FORBIDDEN_USES: &[(&str, &[&str], &str)] = &[
     ),
     ("src/validate", PURE, "validation is offline"),
     ("src/report", PURE, "reports are folds of events"),
+    (
+        "src/import",
+        PURE,
+        "the caller reads devices and writes files",
+    ),
     ("devices/src/model", PURE, "models are data"),
     (
         "devices/src/driver",

@@ -48,7 +48,7 @@ const LAYERS: [Layers; 7] = [
                 "store",
             ],
             &["agent", "transaction", "validate"],
-            &["manifest", "report"],
+            &["import", "manifest", "report"],
             &["history"],
             &["fleet"],
             &["serve"],
