@@ -35,6 +35,7 @@ mod json_body;
 mod json_fields;
 pub(crate) mod manager_rule;
 mod negation;
+mod offline_rule;
 mod owner;
 mod parameter;
 pub(crate) mod platform;
@@ -43,6 +44,7 @@ pub(crate) mod quoting;
 mod read_rule;
 pub(crate) mod registry;
 pub(crate) mod rest;
+mod saved_answers;
 pub(crate) mod secret_history;
 mod self_test;
 mod session_outline;
@@ -94,6 +96,7 @@ pub use platform::{MockKind, Platform};
 pub use problem::{Problem, ProblemKind};
 pub use registry::Registry;
 pub use registry::key_reference::DefinitionKey;
+pub use saved_answers::UnsavedRead;
 pub use secret_history::{NoSecretHistory, SecretHistory};
 pub use session_outline::SessionOutline;
 pub use survey::SurveyedLine;
@@ -110,6 +113,8 @@ pub struct Driver {
     facts: Facts,
     /// For each type of the platform the index of its variant.
     variants: Vec<OnceLock<Option<usize>>>,
+    /// The names of the reads whose answers are known, for a device that cannot be asked.
+    saved: Option<Arc<[String]>>,
 }
 
 impl Driver {
@@ -119,6 +124,7 @@ impl Driver {
             platform: Arc::clone(platform),
             facts: facts.clone(),
             variants: vec![OnceLock::new(); platform.types.len()],
+            saved: None,
         }
     }
 
@@ -265,20 +271,6 @@ impl Driver {
             one.path = one.path.iter().map(|line| secrets.apply(line)).collect();
         }
         found
-    }
-
-    /// The instances of a type in the answers so far. See [`InstanceReader::instances_so_far`](implementation::InstanceReader::instances_so_far).
-    ///
-    /// # Errors
-    /// An answer is invalid.
-    pub fn instances_so_far(
-        &self,
-        model: &TypeModel,
-        state: &State,
-    ) -> Result<Vec<Instance>, ReadError> {
-        let found = self.supported(model).map(|of| of.instances_so_far(state));
-        let instances = found.transpose()?.into_iter().flatten();
-        Ok(instances.map(|instance| self.marked(instance)).collect())
     }
 
     /// The instance of a resource; `None` if the device has none.
@@ -496,8 +488,14 @@ impl Driver {
         used.filter_map(|(index, _)| self.chosen(index).ok())
     }
 
-    /// The implementation of the type with this index.
+    /// The implementation of the type with this index: that for the configuration alone if the read that lists
+    /// the instances is not saved.
     fn chosen(&self, index: usize) -> Result<&Arc<dyn Implementation>, &UnsupportedType> {
+        let implementation = self.chosen_variant(index)?;
+        Ok(self.saved_form(implementation))
+    }
+
+    fn chosen_variant(&self, index: usize) -> Result<&Arc<dyn Implementation>, &UnsupportedType> {
         let definition = self.platform.types[index].definition(&self.platform);
         let variant = self.variants[index].get_or_init(|| definition.matching_variant(&self.facts));
         definition.implementation(*variant)

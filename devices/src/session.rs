@@ -37,7 +37,7 @@ pub use crate::dialogue::protect_rules::{RevertAbsence, RevertMethod};
 use std::time::Duration;
 
 use crate::operation::{Operation, OperationResult};
-use crate::read::ReadRequest;
+use crate::read::{ReadRequest, Reads};
 use async_trait::async_trait;
 
 /// The beginning of notes about host keys and certificates that were stored at the first connection.
@@ -175,9 +175,9 @@ pub trait Session: Send {
     /// verified.
     fn notes(&self) -> Vec<String>;
 
-    /// Whether the answers were saved before: their secrets can be masked.
-    fn is_saved(&self) -> bool {
-        false
+    /// The answers that were saved before, in place of a device. Their secrets can be masked.
+    fn saved_answers(&self) -> Option<&Reads> {
+        None
     }
 
     /// The fingerprint of the device's host key, `SHA256:…`, or of its certificate, `AB:CD:…`. `None`: the

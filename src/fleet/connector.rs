@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
-use switchtender_devices::driver::{Facts, Platform, Registry};
+use switchtender_devices::driver::{Facts, Platform, Registry, UnsavedRead};
 use switchtender_devices::provider::driver_provider::Reconnect;
-use switchtender_devices::read::Reads;
+use switchtender_devices::read::{ReadRequest, Reads};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::ConnectParams;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
@@ -161,12 +161,13 @@ impl DeviceConnector {
         Self::to(Target::Device(Box::new(target)), platform, access, options)
     }
 
-    /// Sessions with saved answers.
+    /// Sessions with saved answers, and those that the configuration among them has.
     pub(crate) fn saved(
-        answers: SavedAnswers,
+        mut answers: SavedAnswers,
         platform: Arc<Platform>,
         options: impl IntoIterator<Item = (String, String)>,
     ) -> Self {
+        platform.add_saved_answers(&mut answers.reads);
         Self::to(Target::Saved(answers), platform, Access::ReadOnly, options)
     }
 
@@ -310,6 +311,46 @@ impl DeviceConnector {
                 missing.join(", ")
             )
         })
+    }
+
+    /// Names what of a device with saved answers is unknown, and the outputs that show it.
+    pub(crate) fn unsaved_note(&self, facts: &Facts, unsaved: &[UnsavedRead]) -> Option<String> {
+        let Target::Saved(answers) = &self.target else {
+            return None;
+        };
+        let mut shown: Vec<(ReadRequest, Vec<String>)> = Vec::new();
+        for request in self.platform.fact_reads() {
+            let names = self.platform.unknown_facts_of(&request.name, facts);
+            if !names.is_empty() && !answers.reads.contains_key(&request.name) {
+                shown.push((request, vec![format!("facts {}", names.join(", "))]));
+            }
+        }
+        for read in unsaved {
+            let types = read.types.iter().map(ToString::to_string);
+            let what: Vec<String> = types.chain(read.hidden.clone()).collect();
+            match shown
+                .iter_mut()
+                .find(|(other, _)| other.name == read.request.name)
+            {
+                Some((_, known)) => known.extend(what),
+                None => shown.push((read.request.clone(), what)),
+            }
+        }
+        if shown.is_empty() {
+            return None;
+        }
+        let commands = shown.iter().map(|(request, what)| match what.as_slice() {
+            [] => format!("`{}`", request.command),
+            what => format!("`{}` ({})", request.command, what.join(", ")),
+        });
+        let names = shown
+            .iter()
+            .map(|(request, _)| format!("`{}`", request.name));
+        Some(format!(
+            "unknown is what only these outputs show: {}; save them as {} in a file *.json",
+            commands.collect::<Vec<_>>().join(", "),
+            names.collect::<Vec<_>>().join(", "),
+        ))
     }
 
     /// Opens a session without reading facts.

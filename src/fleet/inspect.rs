@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use switchtender_devices::change::Instance;
-use switchtender_devices::driver::{Driver, Facts, UnsupportedType};
+use switchtender_devices::driver::{Driver, Facts, UnsavedRead, UnsupportedType};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::names::TypeName;
 use switchtender_devices::not_understood::NotUnderstood;
@@ -27,6 +27,9 @@ pub(crate) enum InspectError {
     Unsupported(#[from] UnsupportedType),
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// The answers of the device were saved before.
+    #[error("the output of `{command}` is not saved")]
+    Unsaved { command: String, read: String },
     #[error(transparent)]
     Task(#[from] TaskError),
     #[error(transparent)]
@@ -41,6 +44,9 @@ impl InspectError {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             InspectError::Run(error) => error.hint(),
+            InspectError::Unsaved { read, .. } => Some(format!(
+                "save the output as `{read}` in a file with answers, DEVICE.json"
+            )),
             InspectError::Edited(_) => Some(
                 "write to another --output-dir and compare, or replace the files with --force"
                     .to_owned(),
@@ -69,6 +75,8 @@ pub(crate) struct Inspection {
     pub(crate) types: Vec<TypeInstances>,
     /// The other types.
     pub(crate) failed: Vec<FailedRead>,
+    /// The reads that are not among the saved answers, with the types that are unknown without them.
+    pub(crate) unknown: Vec<UnsavedRead>,
     /// Messages for the user about values that are unknown.
     pub(crate) notes: Vec<String>,
     pub(crate) facts: Facts,
@@ -142,6 +150,13 @@ pub(crate) async fn instances(
         return Err(failed.error);
     }
     inspection.driver.supports(model)?;
+    let mut unknown = inspection.unknown.iter();
+    if let Some(unsaved) = unknown.find(|read| read.types.contains(&model.name)) {
+        return Err(InspectError::Unsaved {
+            command: unsaved.request.command.clone(),
+            read: unsaved.request.name.clone(),
+        });
+    }
     Ok(inspection)
 }
 
@@ -164,18 +179,32 @@ async fn inspect(
     let OpenDevice {
         mut session, facts, ..
     } = connector.open().await.map_err(DeviceRunError::from)?;
-    let driver = Driver::new(platform, &facts);
+    let driver = Driver::new(platform, &facts).with_saved(session.saved_answers());
     let models = models.iter().copied();
-    let models: Vec<_> = models
+    let mut models: Vec<_> = models
         .filter(|model| driver.supports(model).is_ok())
         .collect();
-    let answers = read_each(session.as_mut(), driver.reads(&models)).await;
-    let notes = session.close().await;
+    let unsaved = driver.unsaved_reads(&models);
+    let unknown_types: Vec<TypeName> = unsaved.iter().flat_map(|read| read.types.clone()).collect();
+    models.retain(|model| !unknown_types.contains(&model.name));
+    let mut requests = driver.reads(&models);
+    let is_unsaved =
+        |request: &ReadRequest| unsaved.iter().any(|read| read.request.name == request.name);
+    let empty: Vec<ReadRequest> = requests.extract_if(.., |one| is_unsaved(one)).collect();
+    let note = connector.unsaved_note(&facts, &unsaved);
+    let answers = read_each(session.as_mut(), requests).await;
+    let mut notes = session.close().await;
+    notes.extend(note);
     let Answers {
         mut reads,
         mut failed,
         unknown,
     } = answers?;
+    reads.extend(
+        empty
+            .into_iter()
+            .map(|request| (request.name, String::new())),
+    );
     reads.extend(unknown.into_iter().map(|name| (name, String::new())));
     let (state, errors) = platform.parse_answers(&reads, &State::default());
     for error in errors {
@@ -201,6 +230,7 @@ async fn inspect(
         failed: failed
             .map(|(error, types)| FailedRead { error, types })
             .collect(),
+        unknown: unsaved,
         notes,
         facts,
         reads,

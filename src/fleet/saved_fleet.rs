@@ -6,6 +6,8 @@
 
 mod device_list;
 mod folder;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -35,7 +35,7 @@ impl RunningConfig {
             if driver.supports(model).is_err() || !is_read {
                 continue;
             }
-            let instances = driver.instances_so_far(model, &state)?;
+            let instances = driver.instances(model, &state)?;
             let names = instances
                 .iter()
                 .map(|one| model.object_name(&one.attributes));

@@ -33,9 +33,21 @@ VLAN Name                             Status    Ports
 10   users                            active
 ";
 
-const FACTS: &str = "unknown facts: hardwaremodel, model, hostname, serialnumber, \
-                     os.family; \
-                     save the output of `show version` as `version` in a file *.json\n";
+/// What the configuration does not show.
+fn note(file: &str, interfaces: bool) -> String {
+    let (status, name) = if interfaces {
+        (
+            ", `show interfaces status` (negotiated speed and duplex)",
+            ", `interfaces_status`",
+        )
+    } else {
+        ("", "")
+    };
+    format!(
+        "{file}: unknown is what only these outputs show: `show version` (facts hardwaremodel, model, serialnumber, \
+         os.family){status}; save them as `version`{name} in a file *.json\n"
+    )
+}
 
 fn write(directory: &Path, name: &str, text: &str) -> String {
     let path = directory.join(name);
@@ -66,7 +78,7 @@ fn resource_reads_a_saved_configuration() {
     let file = write(directory.path(), "sw1.cfg", CONFIGURATION);
     let printed = ios("resource", &file, &["ntp_server", "--output", "json"]);
     printed.assert_code(0);
-    assert_eq!(printed.stderr, FACTS);
+    assert_eq!(printed.stderr, note(&file, false));
     let tree: Value = serde_json::from_str(&printed.stdout).expect("JSON");
     let servers = tree["ntp_server"].as_object().expect("servers");
     let names: Vec<&String> = servers.keys().collect();
@@ -81,42 +93,51 @@ fn resource_reads_a_saved_configuration() {
         one.stdout
     );
     assert_attribute(&one, "enable", "false");
-    one.assert_contains(
-        "the output of `show interfaces status` is not saved: values that only this output shows are unknown",
-    );
+    assert_eq!(one.stderr, note(&file, true));
 }
 
-/// What the configuration does not show is not absent.
+/// The blocks of the configuration show what other outputs show. What does not stand in it is not absent.
 #[test]
-fn resource_names_types_that_a_saved_configuration_does_not_show() {
+fn resource_reads_tables_from_a_saved_configuration_alone() {
     let directory = tempfile::tempdir().expect("a directory");
-    let file = write(directory.path(), "sw1.cfg", CONFIGURATION);
-    let vlans = ios("resource", &file, &["network_vlan"]);
-    vlans.assert_code(1);
-    assert_eq!(vlans.stdout, "");
-    let expected = format!(
-        "{FACTS}error: {file}: the output of `show vlan brief` is not saved\n\
-         hint: save the output as `vlan_brief` in a file with answers, DEVICE.json\n"
+    let text = CONFIGURATION.replace(
+        "interface Vlan10\n",
+        "interface GigabitEthernet1/0/2\n switchport access vlan 10\n switchport mode access\n!\nvlan 10\n name users\n!\n\
+         access-list 7 permit 192.0.2.7\n!\ninterface Vlan10\n no ip address\n",
     );
-    assert_eq!(vlans.stderr, expected);
-
-    let all = ios("resource", &file, &[]);
-    all.assert_code(1);
-    let types: BTreeSet<&str> = all
-        .stdout
-        .lines()
-        .filter_map(|line| {
-            line.strip_suffix(":")?
-                .split_once(" { ")
-                .map(|(kind, _)| kind)
-        })
+    let file = write(directory.path(), "sw1.cfg", &text);
+    let all = ios("resource", &file, &["--output", "json", "--with-defaults"]);
+    all.assert_code(0);
+    let tree: Value = serde_json::from_str(&all.stdout).expect("JSON");
+    let ports: Vec<&String> = tree["ios_network_trunk"]
+        .as_object()
+        .expect("ports")
+        .keys()
         .collect();
-    for type_name in ["network_interface", "ntp_server"] {
-        assert!(types.contains(type_name), "{type_name}: {}", all.stdout);
-    }
-    all.assert_contains(&format!(
-        "cannot read network_vlan: {file}: the output of `show vlan brief` is not saved"
-    ));
+    assert_eq!(ports, ["GigabitEthernet1/0/1", "GigabitEthernet1/0/2"]);
+    assert_eq!(
+        tree["ios_network_trunk"]["GigabitEthernet1/0/2"]["access_vlan"],
+        10
+    );
+    assert_eq!(tree["network_vlan"]["10"]["vlan_name"], "users");
+    assert_eq!(
+        tree["ios_acl_entry"]["7 10"]["source_address_host"],
+        "192.0.2.7"
+    );
+    assert_eq!(
+        all.stderr,
+        format!(
+            "{file}: unknown is what only these outputs show: `show version` (facts hardwaremodel, model, serialnumber, \
+             os.family), `show interfaces status` (negotiated speed and duplex), `show vlan brief` (VLANs in vlan.dat), \
+             `show snmp user` (snmp_user), `show vtp status` (ios_vtp); save them as `version`, `interfaces_status`, \
+             `vlan_brief`, `snmp_user`, `vtp_status` in a file *.json\n"
+        )
+    );
+
+    let vtp = ios("resource", &file, &["ios_vtp"]);
+    vtp.assert_code(1);
+    vtp.assert_contains("the output of `show vtp status` is not saved");
+    vtp.assert_contains("save the output as `vtp_status` in a file with answers, DEVICE.json");
 
     let version = json!({"lines": ["Cisco IOS Software, Version 15.2(4)E7", "sw1 uptime is"]});
     let answers = json!({"vlan_brief": VLANS, "version": version}).to_string();
@@ -132,14 +153,29 @@ fn resource_names_types_that_a_saved_configuration_does_not_show() {
     }
 }
 
+/// A person wrote it, or copied a part of it.
 #[test]
-fn incomplete_configuration_is_an_error() {
+fn configurations_without_their_first_or_last_line_are_read() {
     let directory = tempfile::tempdir().expect("a directory");
-    let cut = CONFIGURATION.replace("end\n", "");
-    let file = write(directory.path(), "sw1.cfg", &cut);
-    let printed = ios("resource", &file, &["ntp_server"]);
-    printed.assert_code(1);
-    printed.assert_contains("it is incomplete: its last line does not match");
+    for (missing, reason) in [
+        (
+            "end\n",
+            "it is incomplete: its last line does not match `^end$`",
+        ),
+        ("version 15.2\n", "it has no line that matches `^version `"),
+    ] {
+        let file = write(
+            directory.path(),
+            "sw1.cfg",
+            &CONFIGURATION.replace(missing, ""),
+        );
+        let printed = ios("resource", &file, &["ntp_server", "192.0.2.11"]);
+        printed.assert_code(0);
+        assert_attribute(&printed, "ensure", "'present'");
+        printed.assert_contains(&format!(
+            "the output of `show running-config` is read, but {reason}: it can be incomplete"
+        ));
+    }
 }
 
 #[test]

@@ -11,7 +11,6 @@ mod beginnings;
 mod block_path;
 mod claims;
 mod compare;
-mod config_instances;
 mod effects;
 mod explain;
 mod find;
@@ -20,6 +19,7 @@ mod further_lines;
 mod global_default;
 mod identity;
 mod implementation;
+mod in_config;
 mod inactive;
 mod instances;
 mod line_effect;
@@ -80,7 +80,7 @@ use rules::{CliAttributeRule, CliInstanceRule, WriteOnly};
 use template::Vocabulary;
 
 /// A type on a platform with command lines.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CliType {
     pub(crate) model: Arc<TypeModel>,
     pub(crate) platform: PlatformName,
@@ -111,6 +111,8 @@ pub(crate) struct CliType {
     pub(crate) rewrites: Vec<Rewrite>,
     /// The lines of a refresh.
     pub(crate) refresh: Option<RefreshRule>,
+    /// The form of a type with a table for a device of which only the configuration is known.
+    pub(crate) in_config: Option<Arc<dyn Implementation>>,
 }
 
 impl CliType {

@@ -18,8 +18,8 @@ pub type Facts = IndexMap<String, String>;
 pub(crate) struct FactRule {
     pub(crate) name: String,
     source: FactSource,
-    /// The source in the saved configuration of a device whose answer is not saved.
-    fallback: Option<(String, Pattern)>,
+    /// The sources in the saved configuration of a device whose answer is not saved. The first that matches counts.
+    fallbacks: Vec<(String, Pattern)>,
 }
 
 #[derive(Clone, Debug)]
@@ -48,8 +48,8 @@ keys! {
         pattern: Option<Pattern>,
         /// Path of the value in JSON.
         path: Option<FieldPath>,
-        /// The source in saved answers without this read.
-        fallback as "else": Option<FactFallbackKeys>,
+        /// The source in saved answers without this read. Of several, the first that matches counts.
+        fallbacks as "else": Vec<FactFallbackKeys>,
     }
 }
 
@@ -89,12 +89,13 @@ impl FactSource {
 impl FactRule {
     pub(crate) fn load(name: &str, item: &Item<'_>) -> Option<Self> {
         let keys = FactKeys::read(item)?;
-        let fallback = keys.fallback.map(|keys| (keys.from, keys.pattern));
+        let fallbacks = keys.fallbacks.into_iter();
+        let fallbacks: Vec<_> = fallbacks.map(|keys| (keys.from, keys.pattern)).collect();
         let source = match keys.constant {
             None => FactSource::of(keys.from, keys.pattern, keys.path),
             Some(constant) => {
                 let is_alone = keys.from.is_none() && keys.pattern.is_none();
-                let is_alone = is_alone && keys.path.is_none() && fallback.is_none();
+                let is_alone = is_alone && keys.path.is_none() && fallbacks.is_empty();
                 is_alone.then_some(FactSource::Constant(constant))
             }
         };
@@ -105,7 +106,7 @@ impl FactRule {
         Some(Self {
             name: name.to_owned(),
             source: source?,
-            fallback,
+            fallbacks,
         })
     }
 
@@ -120,7 +121,7 @@ impl FactRule {
         Some(Self {
             name: "identity".to_owned(),
             source: source?,
-            fallback: None,
+            fallbacks: Vec::new(),
         })
     }
 
@@ -142,9 +143,9 @@ impl FactRule {
         }
     }
 
-    /// The read of the fallback.
-    pub(crate) fn fallback_read(&self) -> Option<&str> {
-        self.fallback.as_ref().map(|(read, _)| read.as_str())
+    /// The reads of the fallbacks.
+    pub(crate) fn fallback_reads(&self) -> impl Iterator<Item = &str> {
+        self.fallbacks.iter().map(|(read, _)| read.as_str())
     }
 
     /// The read that it requires.
@@ -175,11 +176,12 @@ impl FactRule {
         reads: &Reads,
         parse: &dyn Fn(&str, &str) -> Option<serde_json::Value>,
     ) -> Option<String> {
-        if let (Some(read), Some((other, pattern))) = (self.read(), &self.fallback)
-            && !reads.contains_key(read)
-        {
-            let found = pattern.captures(reads.get(other)?)?;
-            return found.get(1).map(|group| group.as_str().to_owned());
+        if self.read().is_some_and(|read| !reads.contains_key(read)) {
+            let mut fallbacks = self.fallbacks.iter();
+            return fallbacks.find_map(|(other, pattern)| {
+                let found = pattern.captures(reads.get(other)?)?;
+                Some(found.get(1)?.as_str().to_owned())
+            });
         }
         match &self.source {
             FactSource::Constant(text) => Some(text.clone()),

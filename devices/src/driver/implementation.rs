@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use switchtender_outline::{CommandLine, NetconfInterface, RestInterface};
 
@@ -51,12 +52,14 @@ pub trait InstanceReader {
     /// An answer is invalid.
     fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError>;
 
-    /// The instances in these answers, which may be a part of all reads.
-    ///
-    /// # Errors
-    /// An answer is invalid.
-    fn instances_so_far(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
-        self.instances(state)
+    /// The read that lists the instances. `None`: all reads do.
+    fn listing_read(&self) -> Option<&str> {
+        None
+    }
+
+    /// The form of the type for a device of which only the configuration is known.
+    fn in_config(&self) -> Option<&Arc<dyn Implementation>> {
+        None
     }
 
     /// The lines, rows and objects that the type recognizes and does not read completely. A line that

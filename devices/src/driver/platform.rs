@@ -210,7 +210,7 @@ impl Platform {
         root.finish();
         for fact in facts.iter().chain(&identity) {
             let is_declared = |read: &str| declared.iter().any(|name| name == read);
-            let mut reads = fact.read().into_iter().chain(fact.fallback_read());
+            let mut reads = fact.read().into_iter().chain(fact.fallback_reads());
             if let Some(read) = reads.find(|read| !is_declared(read)) {
                 root.findings.error(
                     "unknown-read",
@@ -390,6 +390,14 @@ impl Platform {
     /// The names of declared facts that a device lacks.
     pub fn unknown_facts(&self, facts: &Facts) -> Vec<&str> {
         let names = self.facts.iter().map(|fact| fact.name.as_str());
+        names.filter(|name| !facts.contains_key(*name)).collect()
+    }
+
+    /// The declared facts of the answer to a read that a device lacks.
+    pub fn unknown_facts_of(&self, read: &str, facts: &Facts) -> Vec<&str> {
+        let rules = self.facts.iter();
+        let rules = rules.filter(|fact| fact.read() == Some(read));
+        let names = rules.map(|fact| fact.name.as_str());
         names.filter(|name| !facts.contains_key(*name)).collect()
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::answer_fields::{AnswerFields, report_no_expectation};
+use super::offline_rule::OfflineRule;
 use crate::dialogue::netconf::{is_read, operation_name};
 use crate::document::{At, Item, KeyValue, SectionForm, Table, ValueShape, keys, word_values};
 use crate::pattern::Pattern;
@@ -20,6 +21,8 @@ pub(crate) struct ReadRule {
     pub(crate) parse: ParseRule,
     /// When an answer without text is valid.
     pub(crate) empty: Option<EmptyRule>,
+    /// What a saved configuration shows of the answer.
+    pub(crate) offline: Option<OfflineRule>,
 }
 
 /// An empty answer is valid unless a line of another read shows that there is something.
@@ -121,6 +124,8 @@ keys! {
         answer: Option<AnswerFields>,
         /// An answer without text is valid.
         empty: Option<EmptyKeys>,
+        /// What a saved configuration shows of the answer.
+        offline: Option<OfflineRule>,
         /// Patterns of lines to skip.
         ignore: Vec<Pattern> where [Indent],
         /// Texts of several lines, such as banners.
@@ -323,6 +328,7 @@ impl ReadRule {
                 read: empty.read,
                 unless: empty.unless,
             }),
+            offline: keys.offline,
         })
     }
 }

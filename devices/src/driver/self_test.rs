@@ -88,6 +88,8 @@ keys! {
         not_understood: Option<Vec<String>>,
         /// `expect` has only some attributes of each instance.
         subset: bool,
+        /// Only the configuration of the device is known.
+        offline: bool,
         /// The expected refusal before the connection.
         error: Option<String>,
     }
@@ -129,6 +131,8 @@ pub(crate) struct SelfTest {
     pub(super) expect: Option<Vec<Attributes>>,
     /// `expect` has only some attributes of the instances.
     pub(super) is_subset: bool,
+    /// Only the configuration of the device is known.
+    pub(super) is_offline: bool,
     /// All texts that are not understood.
     pub(super) not_understood: Option<Vec<String>>,
     pub(super) operations: Option<Vec<String>>,
@@ -149,6 +153,7 @@ impl SelfTest {
             want: keys.want.map(|want| want.0),
             expect: expect.map(Iterator::collect),
             is_subset: keys.subset,
+            is_offline: keys.offline,
             not_understood: keys.not_understood,
             operations: keys.commands.or(keys.requests),
             error: keys.error,

@@ -19,7 +19,7 @@ use crate::driver::{
 };
 use crate::model::canonical::ValueError;
 use crate::operation::{Action, Operation};
-use crate::read::{ReadError, Reads, State};
+use crate::read::{CONFIG, ReadError, Reads, State};
 use crate::secret::Text;
 use crate::value::{Attributes, Value};
 
@@ -79,7 +79,10 @@ fn check(
     covers: &mut Vec<Coverage>,
 ) -> Result<(), TestFailure> {
     let model = &definition.model;
-    let driver = Driver::new(platform, &test.facts);
+    let live = Driver::new(platform, &test.facts);
+    let saved = test.is_offline.then(|| saved_answers(platform, test));
+    let saved = saved.transpose()?;
+    let driver = live.clone().with_saved(saved.as_ref());
     if let Err(reason) = driver.supports(model) {
         if test.error.as_ref() != Some(&reason.to_string()) {
             return Err(reason.into());
@@ -87,39 +90,19 @@ fn check(
         covers.push(Coverage::Refusal);
         return Ok(());
     }
-    let mut state = initial_state(&driver, definition, test)?;
+    let mut state = match &saved {
+        Some(saved) => platform.parse(saved)?,
+        None => initial_state(&driver, definition, test)?,
+    };
 
     if let Some(expected) = &test.expect {
         covers.push(Coverage::Read);
-        let mut found = driver.instances(model, &state)?;
-        // A shipped test does not have the attributes that the user added.
-        if !Arc::ptr_eq(&test.source, &definition.source) {
-            for instance in &mut found {
-                let attributes = &mut instance.attributes;
-                attributes.retain(|name, _| !definition.added.contains(name));
-            }
+        compare_expected(&driver, &state, definition, (test, expected))?;
+        // The other answers must show the same as the configuration.
+        if test.is_offline && test.supplied.len() > 1 {
+            let answers = initial_state(&live, definition, test)?;
+            compare_expected(&live, &answers, definition, (test, expected))?;
         }
-        let expected: Result<Vec<Instance>, TestFailure> = expected
-            .iter()
-            .map(|attributes| {
-                let canonical = canonical(&driver, definition, attributes)?;
-                Ok(Instance {
-                    attributes: canonical,
-                    ..Instance::default()
-                })
-            })
-            .collect();
-        let expected = expected?;
-        if test.is_subset {
-            retain_expected(&expected, &mut found);
-        }
-        compare_instances(&expected, &found).map_err(|TestFailure(text)| {
-            let unknown = driver.not_understood(&[model], &state);
-            let unknown = unknown
-                .iter()
-                .map(|one| format!("\nnot understood: {}", one.text));
-            TestFailure(text + &unknown.collect::<String>())
-        })?;
     }
 
     if let Some(expected) = &test.not_understood {
@@ -200,6 +183,55 @@ fn check(
 }
 
 /// What the device has, by the test's answers.
+/// Compares the instances in a state with the expected ones.
+fn compare_expected(
+    driver: &Driver,
+    state: &State,
+    definition: &TypeDriver,
+    (test, expected): (&SelfTest, &[Attributes]),
+) -> Result<(), TestFailure> {
+    let model = &definition.model;
+    let mut found = driver.instances(model, state)?;
+    // A shipped test does not have the attributes that the user added.
+    if !Arc::ptr_eq(&test.source, &definition.source) {
+        for instance in &mut found {
+            let attributes = &mut instance.attributes;
+            attributes.retain(|name, _| !definition.added.contains(name));
+        }
+    }
+    let expected: Result<Vec<Instance>, TestFailure> = expected
+        .iter()
+        .map(|attributes| {
+            let canonical = canonical(driver, definition, attributes)?;
+            Ok(Instance {
+                attributes: canonical,
+                ..Instance::default()
+            })
+        })
+        .collect();
+    let expected = expected?;
+    if test.is_subset {
+        retain_expected(&expected, &mut found);
+    }
+    compare_instances(&expected, &found).map_err(|TestFailure(text)| {
+        let unknown = driver.not_understood(&[model], state);
+        let unknown = unknown
+            .iter()
+            .map(|one| format!("\nnot understood: {}", one.text));
+        TestFailure(text + &unknown.collect::<String>())
+    })
+}
+
+/// The answers that the configuration of a test has.
+fn saved_answers(platform: &Platform, test: &SelfTest) -> Result<Reads, TestFailure> {
+    let config = test.supplied.get(CONFIG).cloned();
+    let config = config
+        .ok_or_else(|| TestFailure(format!("a test with `offline` requires `given.{CONFIG}`")))?;
+    let mut reads = Reads::from_iter([(CONFIG.to_owned(), config)]);
+    platform.add_saved_answers(&mut reads);
+    Ok(reads)
+}
+
 fn initial_state(
     driver: &Driver,
     definition: &TypeDriver,
@@ -225,6 +257,10 @@ fn initial_state(
     }
     for (name, text) in &test.supplied {
         if !reads.contains_key(name) {
+            // Of a test that compares the configuration with other answers.
+            if test.is_offline && name == CONFIG {
+                continue;
+            }
             let reads: Vec<_> = reads.keys().map(String::as_str).collect();
             let reads = reads.join(", ");
             let message = format!("the type does not read `{name}`, only {reads}");

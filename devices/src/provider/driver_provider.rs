@@ -85,7 +85,7 @@ impl DriverProvider {
         memory: Arc<dyn SecretDigestStore>,
     ) -> Self {
         Self {
-            state: DeviceState::new(driver, memory, session.is_saved()),
+            state: DeviceState::new(driver, memory, session.saved_answers().is_some()),
             session,
             reconnect,
             disconnect: None,

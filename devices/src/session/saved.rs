@@ -1,11 +1,11 @@
 //! A session whose answers were saved before: nothing connects, and nothing can be written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{SessionError, SessionErrorKind};
 use super::{RevertAbsence, RevertMethod, Session, Statistics};
 use crate::operation::{Operation, OperationResult};
-use crate::read::{ReadRequest, Reads};
+use crate::read::{CONFIG, ReadRequest, Reads};
 use async_trait::async_trait;
 
 /// The saved answers of a device.
@@ -21,6 +21,8 @@ pub struct SavedAnswers {
 pub struct SavedSession {
     answers: SavedAnswers,
     notes: Vec<String>,
+    /// Why configurations that were read are not as a device prints them, by their command.
+    incomplete: BTreeMap<String, String>,
     /// The commands of optional reads whose answers are missing.
     missing: BTreeSet<String>,
 }
@@ -31,6 +33,7 @@ impl SavedSession {
         Self {
             answers,
             notes,
+            incomplete: BTreeMap::new(),
             missing: BTreeSet::new(),
         }
     }
@@ -42,6 +45,11 @@ impl SavedSession {
             Some(text) if request.optional && text.is_empty() => Ok(String::new()),
             Some(text) => match request.answer.check(text) {
                 Ok(()) => Ok(text.clone()),
+                // A person wrote it, or copied a part of it.
+                Err(reason) if request.name == CONFIG && !text.trim().is_empty() => {
+                    self.incomplete.insert(command, reason.to_string());
+                    Ok(text.clone())
+                }
                 Err(reason) => Err(SessionErrorKind::UnexpectedAnswer {
                     command,
                     reason: reason.to_string(),
@@ -92,16 +100,20 @@ impl Session for SavedSession {
     }
 
     async fn close(&mut self) -> Vec<String> {
-        let note = |command: &String| {
+        let incomplete = self.incomplete.iter();
+        let incomplete = incomplete.map(|(command, reason)| {
+            format!("the output of `{command}` is read, but {reason}: it can be incomplete")
+        });
+        let missing = self.missing.iter().map(|command| {
             format!(
                 "the output of `{command}` is not saved: values that only this output shows are unknown"
             )
-        };
-        self.missing.iter().map(note).collect()
+        });
+        incomplete.chain(missing).collect()
     }
 
-    fn is_saved(&self) -> bool {
-        true
+    fn saved_answers(&self) -> Option<&Reads> {
+        Some(&self.answers.reads)
     }
 
     fn notes(&self) -> Vec<String> {

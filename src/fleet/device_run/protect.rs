@@ -149,7 +149,7 @@ fn activate(
     } = device;
     let record = Box::new(OpenRunFile(owned.store.clone()));
     let provider = DriverProvider::new(
-        Driver::new(&catalog.platform, &facts),
+        Driver::new(&catalog.platform, &facts).with_saved(session.saved_answers()),
         session,
         Box::new(connector),
         Arc::clone(&state.remembered) as Arc<_>,

@@ -64,6 +64,17 @@ impl BlockPath {
         })
     }
 
+    /// The path to a block of the top level.
+    pub(crate) fn of(header: LineTemplate) -> Self {
+        Self {
+            text: header.text.clone(),
+            levels: vec![BlockLevel {
+                header,
+                is_optional: false,
+            }],
+        }
+    }
+
     pub(crate) fn levels(&self) -> &[BlockLevel] {
         &self.levels
     }

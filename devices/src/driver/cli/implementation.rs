@@ -1,6 +1,7 @@
 //! Implements [`Implementation`](crate::driver::Implementation) for types with command lines.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use switchtender_outline::CommandLine;
 
@@ -14,7 +15,8 @@ use crate::driver::claim::Claim;
 use crate::driver::effect::{Effect, EffectSlot};
 use crate::driver::explanation::Explanation;
 use crate::driver::implementation::{
-    ChangePlanner, HiddenFromDiff, InstanceReader, IsReadByOther, RenderError, TypeDescription,
+    ChangePlanner, HiddenFromDiff, Implementation, InstanceReader, IsReadByOther, RenderError,
+    TypeDescription,
 };
 use crate::driver::problem::Problem;
 use crate::driver::secret_history::SecretHistory;
@@ -54,8 +56,12 @@ impl InstanceReader for CliType {
         Ok(found.map(|found| self.readable(found)))
     }
 
-    fn instances_so_far(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
-        self.instances_in_config(state)
+    fn listing_read(&self) -> Option<&str> {
+        Some(&self.instance.from)
+    }
+
+    fn in_config(&self) -> Option<&Arc<dyn Implementation>> {
+        self.in_config.as_ref()
     }
 
     fn not_understood(
@@ -63,7 +69,9 @@ impl InstanceReader for CliType {
         state: &State,
         is_read_by_other: &IsReadByOther<'_>,
     ) -> Vec<NotUnderstood> {
-        self.unread(state, is_read_by_other)
+        let mut unread = self.unread(state, is_read_by_other);
+        unread.retain(|one| !one.path.is_empty() || !self.is_list_of_blocks(&one.text));
+        unread
     }
 
     fn reads_line(&self, read: &str, path: &[&Node]) -> bool {
@@ -71,7 +79,10 @@ impl InstanceReader for CliType {
     }
 
     fn claims(&self, state: &State) -> Vec<Claim> {
-        self.claimed(state)
+        match &self.in_config {
+            Some(form) => form.claims(state),
+            None => self.claimed(state),
+        }
     }
 
     fn shows(&self, attribute: &str) -> bool {

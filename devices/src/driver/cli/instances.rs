@@ -316,7 +316,11 @@ impl CliType {
     }
 
     fn blocks_in(&self, nodes: &[Node], paths: &[BlockPath]) -> Vec<IndexedInstance> {
-        let located = BlockPath::locate(paths, nodes, self).into_iter();
+        let located = match (&self.instance.shown, paths) {
+            (Some(shown), [path]) => self.shown_blocks(shown, nodes, path),
+            _ => BlockPath::locate(paths, nodes, self),
+        };
+        let located = located.into_iter();
         let own = located.filter(|block| !block.bindings.iter().any(|one| self.is_skipped(one)));
         let instances = own.map(|block| {
             let location = ContentLocation::Block(block.position.clone());

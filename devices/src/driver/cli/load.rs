@@ -226,6 +226,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             .filter_map(|item| Rewrite::load(item, model))
             .collect(),
         refresh,
+        in_config: None,
     };
     cli.find_value_heads();
     cli.find_places();
@@ -236,5 +237,6 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     value_parts::check(&cli, root);
     check_secrets(context, &cli, root);
     global_default::check(&cli, root);
+    cli.in_config = cli.in_config(context);
     Some(cli)
 }

@@ -5,7 +5,7 @@ use super::rules::CliAttributeRule;
 use super::slot::Slot;
 
 /// The places for one syntax of the block. Attributes are meant by their position.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
     /// Attributes with lines in the block itself.
     own: Vec<usize>,

@@ -22,9 +22,6 @@ pub(super) async fn run(
         let error = CommandError::new(format!("unexpected argument `{extra}`"));
         return Err(error.hint("with --config, name only TYPE and NAME"));
     }
-    if let Some(note) = device.connector.unknown_facts_note() {
-        eprint_notice(&note);
-    }
     let name = args.names.get(1).map(String::as_str);
     if let Some(type_name) = args.names.first() {
         let model = find_model(registry, type_name)?;
@@ -62,9 +59,6 @@ pub(super) async fn run_all(
     let mut exit = Exit::SUCCESS;
     let (mut left_out, mut written_files) = (LeftOutCounts::default(), 0);
     for device in devices {
-        if let Some(note) = device.connector.unknown_facts_note() {
-            eprint_notice(&format!("{}: {note}", device.name));
-        }
         let written = match read_all(device, &mut exit).await {
             Ok(mut inspection) => {
                 left_out += inspection.leave_out(args.with_defaults);
@@ -90,7 +84,9 @@ async fn read_all(device: &SavedDevice, exit: &mut Exit) -> Result<Inspection, C
     let file = device.file.display().to_string();
     let inspection = inspect::all_instances(&device.connector).await;
     let inspection = inspection.map_err(|error| read_error(&file, &error))?;
-    inspection.notes.iter().for_each(|note| eprint_notice(note));
+    for note in &inspection.notes {
+        eprint_notice(&format!("{file}: {note}"));
+    }
     for failed in &inspection.failed {
         let reason = of_device(&file, &failed.error);
         eprint_notice(&format!(
