@@ -90,6 +90,10 @@ async fn exported_devices_plan_nothing() {
             assert!(text.contains(title) || is_template, "{title}: {text}");
         }
         assert!(!text.contains(PLANTED), "{text}");
+        let validated = lab
+            .run(&["validate", option, format, "--deny", "warnings"])
+            .await;
+        validated.assert_code(0);
         let plan = [
             "plan",
             option,
@@ -186,6 +190,28 @@ async fn export_leaves_out_defaults_and_repeated_settings() {
         "{} {}",
         count(&short),
         count(&long)
+    );
+}
+
+/// A load balancer has objects of the factory, which are not exported.
+#[tokio::test(flavor = "multi_thread")]
+async fn export_of_a_load_balancer_has_no_objects_of_the_factory() {
+    let lab = lab().await;
+    let export = ["resource", "lb1", "--all", "--output", "yaml"];
+    let short = lab.run(&export).await;
+    short.assert_code(0);
+    short.assert_contains("resources at their defaults, left out: ");
+    short.assert_contains("f5_pool:\n  /Common/web: {");
+    for title in ["/Common/http", "/Common/clientssl", "/Common/cookie"] {
+        let line = format!("\n  {title}:");
+        assert!(!short.stdout.contains(&line), "{title}: {}", short.stdout);
+    }
+    let long = lab.run(&[&export[..], &["--with-defaults"]].concat()).await;
+    let lines = |text: &str| text.lines().count();
+    assert!(
+        lines(&short.stdout) * 5 < lines(&long.stdout),
+        "{}",
+        short.stdout
     );
 }
 

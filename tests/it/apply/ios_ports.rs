@@ -57,8 +57,9 @@ async fn access_list_entries_that_are_not_understood_are_comments() {
     );
     assert_eq!(entry["attributes"]["entry"], "30");
     let yaml = lab.run(&[&arguments[..], &["yaml"]].concat()).await;
-    yaml.assert_contains("not_managed:\n");
-    yaml.assert_contains("not understood, `30 permit ip any any future words`");
+    yaml.assert_contains(
+        "# ios_acl A extended 30: not understood, `30 permit ip any any future words`\n",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
