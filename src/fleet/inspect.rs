@@ -91,7 +91,10 @@ impl Inspection {
             driver,
             types,
             failed: Vec::new(),
+            unknown: Vec::new(),
             notes: Vec::new(),
+            facts: Facts::default(),
+            reads: Reads::default(),
         }
     }
 }
