@@ -377,9 +377,10 @@ fn platform_draft_has_counted_prompts_and_the_commands_of_the_session() {
     printed.assert_code(0);
     for expected in [
         r"prompt = '(?:\* )?(?<name>[\w.\-]+)[.:]\d+ ?#'",
-        "[open]\nsteps = [{ send = \"disable clipaging\" }]",
-        "[close]\nsteps = [{ send = \"exit\" }]",
-        "[save]\nsteps = [{ send = \"save configuration\", expect = 'Configuration' }]",
+        "[[open]]\nsend = \"disable clipaging\"",
+        "[[close]]\nsend = \"exit\"",
+        "[[save]]\nsend = \"save configuration\"",
+        "\nexpect = 'Configuration'",
     ] {
         assert!(
             printed.stdout.contains(expected),
@@ -401,7 +402,7 @@ fn platform_draft_invents_no_commands() {
     let printed = run(directory, &["driver", "new", "box", "--from", "config.txt"]);
     printed.assert_code(0);
     for section in ["open", "close", "save"] {
-        printed.assert_contains(&format!("# [{section}]\n# steps = "));
+        printed.assert_contains(&format!("# [[{section}]]\n# send = "));
         printed.assert_contains(&format!(
             "check: [{section}] `steps`: the sample has no command that"
         ));

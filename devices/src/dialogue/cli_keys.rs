@@ -47,9 +47,9 @@ keys! {
     /// Output in pages.
     pub(crate) struct PagerKeys {
         /// Pattern of the end of a page.
-        marker: Pattern,
+        question: Pattern,
         /// Key for the next page.
-        key: String = " ".to_owned(),
+        answer: String = " ".to_owned(),
     }
 }
 
@@ -82,7 +82,7 @@ keys! {
         /// Pattern of the whole prompt; the group `name` is the hostname.
         prompt: At<PromptPatterns>,
         /// Texts that the prompt must not contain.
-        excludes: Vec<String>,
+        unless: Vec<String>,
         /// Transitions to other modes.
         to: Named<TransitionKeys>,
     }
@@ -96,7 +96,7 @@ keys! {
         /// The transition asks for the enable password.
         secret: Option<SecretRequestKeys>,
         /// A command that is checked after the transition.
-        verify: Option<StepKeys>,
+        check: Option<StepKeys>,
     }
 }
 
@@ -104,17 +104,9 @@ keys! {
     /// A secret that the device requests.
     pub(crate) struct SecretRequestKeys {
         /// Pattern of the request for it.
-        request: Pattern,
+        question: Pattern,
         /// Pattern of its refusal.
         refused: Vec<Pattern>,
-    }
-}
-
-keys! {
-    /// Commands at the beginning or end of a session.
-    pub(crate) struct StepsKeys {
-        /// The commands in their order.
-        steps: Vec<StepKeys>,
     }
 }
 

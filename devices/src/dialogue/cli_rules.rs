@@ -274,7 +274,7 @@ impl CliRules {
                     mode.name, other.name
                 );
                 let text =
-                    "list texts of the other prompt in `excludes`, or make the pattern narrower";
+                    "list texts of the other prompt in `unless`, or make the pattern narrower";
                 findings.push(other.finding("ambiguous-prompt", message).help(text));
             }
         }

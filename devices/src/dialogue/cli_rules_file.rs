@@ -6,8 +6,7 @@ use crate::map::IndexMap;
 
 use super::candidate_rules::{CandidateKeys, CandidateRules};
 use super::cli_keys::{
-    CliConnectionKeys, CliErrorKeys, ConfirmQuestionKeys, ModeKeys, StepKeys, StepsKeys,
-    TransitionKeys,
+    CliConnectionKeys, CliErrorKeys, ConfirmQuestionKeys, ModeKeys, StepKeys, TransitionKeys,
 };
 use super::cli_rules::{
     CliRules, ConfirmRule, ErrorRules, MessageClass, Mode, ModeId, ModeTransition, Pager,
@@ -68,8 +67,8 @@ impl CliRules {
             log_message: keys.log_message,
             secrets,
             pager: keys.pager.map(|keys| Pager {
-                marker: keys.marker,
-                key: keys.key,
+                marker: keys.question,
+                key: keys.answer,
             }),
             rename: keys.rename,
             text_entry: keys.text_entry,
@@ -129,7 +128,7 @@ fn modes(table: &Table<'_>, names: &Names) -> Vec<Mode> {
             prompt: prompt.value.complete,
             prompt_line: prompt.value.line,
             prompt_prefix: prompt.value.prefix,
-            excludes: keys.excludes,
+            excludes: keys.unless,
             transitions: transitions.collect(),
         }
     });
@@ -162,10 +161,10 @@ fn transition(
         to,
         send: keys.send,
         secret: keys.secret.map(|keys| SecretRequest {
-            request: keys.request,
+            request: keys.question,
             refused: keys.refused,
         }),
-        verify: keys.verify.map(|keys| step(keys, names, findings)),
+        verify: keys.check.map(|keys| step(keys, names, findings)),
     }
 }
 
@@ -179,8 +178,8 @@ pub(super) fn mode_of(name: &At<String>, names: &Names, findings: &Findings) -> 
 }
 
 fn steps(item: Option<Item<'_>>, (names, findings): (&Names, &Findings)) -> Vec<Step> {
-    let keys: Option<StepsKeys> = read_value(item);
-    let steps = keys.into_iter().flat_map(|keys| keys.steps);
+    let steps: Option<Vec<StepKeys>> = read_value(item);
+    let steps = steps.into_iter().flatten();
     let steps = steps.map(|keys| step(keys, names, findings));
     steps.collect()
 }

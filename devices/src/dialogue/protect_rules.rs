@@ -128,7 +128,7 @@ keys! {
         /// Command that shows it.
         send: String,
         /// Pattern of a line that says it is missing.
-        missing: Pattern,
+        pattern: Pattern,
         /// How to configure it, in the imperative.
         hint: Option<String>,
     }
@@ -156,7 +156,7 @@ keys! {
         /// Minutes until the device accepts logins after the reload.
         boot_minutes: NonZeroU32,
         /// The question whether to save the configuration.
-        unsaved: Option<UnsavedKeys>,
+        confirm: Option<UnsavedKeys>,
     }
 }
 
@@ -251,7 +251,7 @@ impl From<ReloadKeys> for ProtectRules {
             limit: duration(keys.minutes),
             reload: Some(ReloadRules {
                 boot: duration(keys.boot_minutes),
-                unsaved: keys.unsaved.map(|keys| ExpectedAnswer {
+                unsaved: keys.confirm.map(|keys| ExpectedAnswer {
                     question: keys.question,
                     answer: keys.answer,
                 }),
@@ -264,7 +264,7 @@ impl From<ConditionKeys> for RevertCondition {
     fn from(keys: ConditionKeys) -> Self {
         Self {
             send: keys.send,
-            missing: keys.missing,
+            missing: keys.pattern,
             hint: keys.hint,
         }
     }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 
 use super::sections::{RestSections, secret_texts};
 use super::session_limits::SessionLimits;
-use crate::document::{Named, Table, read_value};
+use crate::document::{Table, read_value};
 use crate::operation::{Method, Precondition, Request};
 use crate::pattern::Pattern;
 use crate::read::field_path::{FieldPath, scalar_text};
@@ -23,7 +23,7 @@ use crate::secret_text::SecretText;
 pub(crate) use candidate_rules::{RestCandidateKeys, RestCandidateRules, UserCandidateRules};
 pub(crate) use page_rules::{MOST_PAGES, Page, PageKeys, PageRules, next_link};
 pub(crate) use rest_keys::{
-    RequestKeys, RestConnectionKeys, RestErrorKeys, ResultFieldKeys, SaveKeys, TokenForm,
+    BusySign, RequestKeys, RestConnectionKeys, RestErrorKeys, ResultFieldKeys, SaveKeys, TokenForm,
     TokenKeys, UploadHeader, UploadTypeKeys,
 };
 pub(crate) use task_rules::{TaskKeys, TaskRules, TaskState};
@@ -204,10 +204,10 @@ impl RestRules {
         }
         if let Some(upload) = upload {
             let headers = upload.headers.into_iter();
-            rules.upload_type = upload.content_type;
-            rules.upload_headers = headers
-                .map(|(name, UploadHeader(value))| (name.value, value))
-                .collect();
+            let headers = headers.map(|(name, UploadHeader(value))| (name.value, value));
+            let (media_type, headers) = content_type(headers.collect());
+            rules.upload_type = media_type.unwrap_or(rules.upload_type);
+            rules.upload_headers = headers;
         }
         Some(Self {
             in_body,
@@ -227,6 +227,20 @@ impl RestRules {
         secrets: SecretText,
     ) -> Option<Self> {
         let query = keys.query.into_iter();
+        let headers = keys.headers.into_iter();
+        let headers = headers.map(|(name, value)| (name.value, value)).collect();
+        let (content_type, headers) = content_type(headers);
+        check_headers(&headers, table);
+        let (mut busy_status, mut busy) = (Vec::new(), Vec::new());
+        for sign in keys.busy {
+            match sign {
+                BusySign::Status(status) => busy_status.push(status),
+                BusySign::Message(pattern) => busy.push(pattern),
+            }
+        }
+        if busy_status.is_empty() {
+            busy_status.push(503);
+        }
         let token = match keys.token {
             Some(token) => Some(TokenRules::new(token, &table.table("token")?)?),
             None => None,
@@ -236,11 +250,11 @@ impl RestRules {
             parallel: keys.parallel.max(1),
             limits,
             token,
-            headers: headers(keys.accept, keys.headers, table),
-            content_type: keys.content_type,
+            headers,
+            content_type: content_type.unwrap_or_else(|| "application/json".to_owned()),
             query: query.map(|(name, value)| (name.value, value)).collect(),
-            busy_status: keys.busy_status,
-            busy: keys.busy,
+            busy_status,
+            busy,
             secrets,
             message: Vec::new(),
             in_body: None,
@@ -257,25 +271,25 @@ impl RestRules {
     }
 }
 
-/// The fixed headers, with the media type that the device shall return.
-fn headers(
-    accept: Option<String>,
-    others: Named<String>,
-    table: &Table<'_>,
-) -> Vec<(String, String)> {
-    let accept = accept.map(|media_type| ("Accept".to_owned(), media_type));
-    let mut headers: Vec<_> = accept.into_iter().collect();
-    headers.extend(others.into_iter().map(|(name, value)| (name.value, value)));
+/// The media type in headers, and the others.
+fn content_type(headers: Vec<(String, String)>) -> (Option<String>, Vec<(String, String)>) {
+    let is_type = |(name, _): &(String, String)| name.eq_ignore_ascii_case("Content-Type");
+    let (types, others): (Vec<_>, Vec<_>) = headers.into_iter().partition(is_type);
+    let mut types = types.into_iter();
+    (types.next().map(|(_, value)| value), others)
+}
+
+/// Reports what cannot be an HTTP header.
+fn check_headers(headers: &[(String, String)], table: &Table<'_>) {
     let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     let is_text = |c: char| c.is_ascii_graphic() || c == ' ';
-    for (name, value) in &headers {
+    for (name, value) in headers {
         if name.is_empty() || !name.chars().all(is_token) || !value.chars().all(is_text) {
             let message = format!("`{name}: {value}` is not an HTTP header");
             let span = table.span.clone();
             table.findings.error("header", span, message);
         }
     }
-    headers
 }
 
 impl ResultField {
@@ -318,6 +332,7 @@ impl TokenRules {
             table.missing("token");
             return None;
         }
+        let logout_method = keys.logout.as_ref().map(|logout| logout.method);
         let login = keys.login.map(|path| TokenLogin {
             path,
             body: keys.body.0,
@@ -325,8 +340,8 @@ impl TokenRules {
             is_form: keys.form,
             token: keys.token,
             csrf: keys.csrf.map(|csrf| (csrf.cookie, csrf.header)),
-            logout: keys.logout.map(|path| path.0),
-            logout_method: keys.logout_verb.0,
+            logout: keys.logout.map(|logout| logout.path),
+            logout_method: logout_method.unwrap_or(Method::Delete),
             login_provider: keys.login_provider,
             unsupported_status: keys.unknown_status,
         });

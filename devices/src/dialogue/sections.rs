@@ -1,7 +1,7 @@
 //! The sections of a platform about its sessions, by transport.
 
 use super::candidate_rules::CandidateKeys;
-use super::cli_keys::{CliConnectionKeys, CliErrorKeys, ConfirmQuestionKeys, ModeKeys, StepsKeys};
+use super::cli_keys::{CliConnectionKeys, CliErrorKeys, ConfirmQuestionKeys, ModeKeys, StepKeys};
 use super::line_request_rules::LineRequestKeys;
 use super::netconf::rules::{NetconfCandidateKeys, NetconfConnectionKeys};
 use super::protect_rules::ProtectKeys;
@@ -38,11 +38,11 @@ sections! {
         /// The modes of the command line.
         mode (required): Named<ModeKeys>,
         /// Commands after the login.
-        open: StepsKeys,
+        open: Vec<StepKeys>,
         /// Commands before the end of the session.
-        close: StepsKeys,
+        close: Vec<StepKeys>,
         /// How the configuration is saved.
-        save: StepsKeys,
+        save: Vec<StepKeys>,
         /// Changes take effect when they are committed.
         candidate: CandidateKeys,
         /// A timed revert of all changes of a run.

@@ -93,11 +93,7 @@ pub fn draft_platform(name: &str, text: &str) -> Result<Draft, DraftError> {
         &config,
         &mut guesses,
     );
-    let _ = write!(
-        out,
-        "[fact.operatingsystem]\nconstant = {}\n\n",
-        quoted(name)
-    );
+    let _ = write!(out, "[fact.operatingsystem]\nvalue = {}\n\n", quoted(name));
     if let Some((words, value)) = host_name(&config) {
         // Marks around the name do not belong to it.
         let name = value.trim_matches(['\'', '"', ';']);
@@ -295,7 +291,7 @@ fn closing(out: &mut String, text: &str, session: &RecordedSession, guesses: &mu
     let check = if pager.is_some() { "" } else { "    # CHECK" };
     let _ = write!(
         out,
-        "[connection.pager]\nmarker = {marker}{check}\nkey    = \" \"\n\n"
+        "[connection.pager]\nquestion = {marker}{check}\nanswer   = \" \"\n\n"
     );
     step(
         out,
@@ -373,11 +369,11 @@ fn step(
 ) {
     let Some(entry) = found else {
         guesses.push(format!(
-            "[{section}] `steps`: the sample has no command that {effect}"
+            "[[{section}]]: the sample has no command that {effect}"
         ));
         let _ = write!(
             out,
-            "# [{section}]\n# steps = [{{ send = \"…\" }}]    # CHECK: {effect}\n\n"
+            "# [[{section}]]\n# send = \"…\"    # CHECK: {effect}\n\n"
         );
         return;
     };
@@ -386,10 +382,10 @@ fn step(
     let output = output.filter(|_| section == "save");
     let last = output.rev().find(|line| !line.is_empty());
     let expect = last.map(|line| escaped(line_start(line).trim_end()));
-    let expect = expect.map(|text| format!(", expect = {}", pattern(&text)));
+    let expect = expect.map(|text| format!("expect = {}\n", pattern(&text)));
     let _ = write!(
         out,
-        "[{section}]\nsteps = [{{ send = {send}{} }}]    # CHECK: {effect}\n\n",
+        "[[{section}]]\nsend = {send}    # CHECK: {effect}\n{}\n",
         expect.unwrap_or_default()
     );
 }

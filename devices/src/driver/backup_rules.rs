@@ -57,7 +57,7 @@ keys! {
     /// What a backup leaves out.
     pub(super) struct BackupKeys {
         /// Patterns of lines that change without a change of the configuration.
-        volatile: Vec<Pattern>,
+        ignore: Vec<Pattern>,
         /// Replacements in lines.
         replace: Vec<ReplacementKeys>,
         /// Both for the answer to one read.
@@ -69,7 +69,7 @@ keys! {
     /// What a backup leaves out of an answer.
     pub(super) struct BackupReadKeys {
         /// Patterns of lines that change without a change of the configuration.
-        volatile: Vec<Pattern>,
+        ignore: Vec<Pattern>,
         /// Replacements in lines.
         replace: Vec<ReplacementKeys>,
     }
@@ -79,7 +79,7 @@ impl From<BackupKeys> for BackupRules {
     fn from(keys: BackupKeys) -> Self {
         let reads = keys.read.into_iter().map(|(name, keys)| {
             let rule = BackupRule {
-                volatile: keys.volatile,
+                volatile: keys.ignore,
                 replace: replacements(keys.replace),
             };
             (name.value, rule)
@@ -87,7 +87,7 @@ impl From<BackupKeys> for BackupRules {
         Self {
             reads: reads.collect(),
             others: BackupRule {
-                volatile: keys.volatile,
+                volatile: keys.ignore,
                 replace: replacements(keys.replace),
             },
         }

@@ -38,7 +38,7 @@ keys! {
         /// Path of the request.
         path: String,
         /// Path of the document in the answer.
-        document: FieldPath = FieldPath::default(),
+        at: FieldPath = FieldPath::default(),
         /// Path of the document in the body.
         envelope: FieldPath = FieldPath::default(),
         /// The other fields of the body.
@@ -78,7 +78,7 @@ impl DocumentRule {
             read: rule.request.clone(),
             method: keys.verb.0,
             path: keys.path,
-            from: keys.document,
+            from: keys.at,
             envelope: keys.envelope,
             body: keys.body.0,
             check: keys.check.map(|check| check.0),

@@ -41,7 +41,7 @@ keys! {
     /// Where a fact is.
     pub(super) struct FactKeys {
         /// A fixed value.
-        constant: Option<String>,
+        value: Option<String>,
         /// The read with the value.
         from: Option<String>,
         /// Pattern; the first group is the value.
@@ -91,7 +91,7 @@ impl FactRule {
         let keys = FactKeys::read(item)?;
         let fallbacks = keys.fallbacks.into_iter();
         let fallbacks: Vec<_> = fallbacks.map(|keys| (keys.from, keys.pattern)).collect();
-        let source = match keys.constant {
+        let source = match keys.value {
             None => FactSource::of(keys.from, keys.pattern, keys.path),
             Some(constant) => {
                 let is_alone = keys.from.is_none() && keys.pattern.is_none();
@@ -100,7 +100,7 @@ impl FactRule {
             }
         };
         if source.is_none() {
-            let message = "a fact requires `constant`, or `from` with `pattern` or `path`";
+            let message = "a fact requires `value`, or `from` with `pattern` or `path`";
             item.error("fact", message);
         }
         Some(Self {

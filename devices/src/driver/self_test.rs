@@ -75,7 +75,7 @@ keys! {
         /// Facts and options that select a variant.
         facts: Named<String>,
         /// Answers by read.
-        given: SuppliedAnswers,
+        supplied as "given": SuppliedAnswers,
         /// The desired resource.
         want: Option<ResourceValues>,
         /// The expected lines.
@@ -148,7 +148,7 @@ impl SelfTest {
         }
         let test = Self {
             source: Arc::clone(&item.findings.source),
-            supplied: keys.given.0,
+            supplied: keys.supplied.0,
             facts: texts(keys.facts),
             want: keys.want.map(|want| want.0),
             expect: expect.map(Iterator::collect),

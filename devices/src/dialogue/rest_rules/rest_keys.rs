@@ -25,18 +25,14 @@ keys! {
         parallel: usize = 1,
         /// Authentication by a token.
         token: Option<TokenKeys>,
-        /// Media type of answers.
-        accept: Option<String>,
-        /// Headers of all requests.
+        /// Headers of all requests. `Content-Type` is that of requests with a body, by default
+        /// `application/json`.
         headers: Named<String>,
-        /// Media type of bodies.
-        content_type: String = "application/json".to_owned(),
         /// Parameters of all requests.
         query: Named<String>,
-        /// Statuses after which a request that can be repeated is sent again.
-        busy_status: Vec<u16> = vec![503],
-        /// Patterns of messages after which such a request is sent again.
-        busy: Vec<Pattern>,
+        /// Patterns of messages, and statuses (by default 503), after which a request that can be repeated is
+        /// sent again.
+        busy: Vec<BusySign>,
     }
 }
 
@@ -77,10 +73,8 @@ keys! {
         token: Option<FieldPath> where [TokenForm::Login],
         /// A second token of the login.
         csrf: Option<CsrfKeys> where [TokenForm::Login],
-        /// Path of the logout, with `{token}`.
-        logout: Option<LogoutPath> where [TokenForm::Login],
-        /// Method of the logout.
-        logout_verb: LogoutVerb where [TokenForm::Login] = LogoutVerb(Method::Delete),
+        /// Path of the logout, with `{token}`, or its request.
+        logout: Option<LogoutForm> where [TokenForm::Login],
         /// Default provider of the login.
         login_provider: String where [TokenForm::Login] = String::new(),
         /// Statuses of devices without tokens.
@@ -95,6 +89,62 @@ keys! {
         cookie: String,
         /// Header of requests that has it.
         header: String,
+    }
+}
+
+/// A sign that the device is busy.
+#[derive(Clone, Debug)]
+pub(crate) enum BusySign {
+    Status(u16),
+    Message(Pattern),
+}
+
+impl KeyValue for BusySign {
+    fn declare(shape: &ValueShape) {
+        u16::declare(shape);
+        Pattern::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        match item.as_str() {
+            Some(_) => item.pattern().map(Self::Message),
+            None => u16::read(item).map(Self::Status),
+        }
+    }
+}
+
+/// The request of a logout.
+#[derive(Clone, Debug)]
+pub(crate) struct LogoutForm {
+    pub(super) method: Method,
+    pub(super) path: String,
+}
+
+keys! {
+    /// The request of a logout.
+    pub(crate) struct LogoutKeys {
+        /// Method of the logout, `DELETE` or `POST`.
+        verb: LogoutVerb,
+        /// Path of the logout, with `{token}`.
+        path: LogoutPath,
+    }
+}
+
+impl KeyValue for LogoutForm {
+    fn declare(shape: &ValueShape) {
+        LogoutPath::declare(shape);
+        LogoutKeys::declare(shape);
+    }
+
+    fn read(item: &Item<'_>) -> Option<Self> {
+        let (method, path) = if item.is_table() {
+            let keys = LogoutKeys::read(item)?;
+            (keys.verb.0, keys.path)
+        } else {
+            (Method::Delete, LogoutPath::read(item)?)
+        };
+        let path = path.0;
+        Some(Self { method, path })
     }
 }
 
@@ -161,9 +211,8 @@ impl KeyValue for LoginFields {
 keys! {
     /// How files are sent.
     pub(crate) struct UploadTypeKeys {
-        /// Media type of files.
-        content_type: String = "application/octet-stream".to_owned(),
-        /// Headers, with `{size}` and `{last}`.
+        /// Headers of files, with `{size}` and `{last}`. `Content-Type` is by default
+        /// `application/octet-stream`.
         headers: Named<UploadHeader>,
     }
 }

@@ -11,7 +11,7 @@ use crate::driver::cli::line_text::LineRules;
 use crate::driver::context::Context;
 use crate::driver::implementation::Implementation;
 use crate::driver::read_rule::ParseRule;
-use crate::driver::rest::load::attribute_keys::FieldPlace;
+use crate::driver::rest::load::attribute_keys::FieldPosition;
 use crate::driver::rest::template::{BodyField, TextTemplate};
 use crate::driver::rest::toml::BodyFields;
 use crate::map::IndexMap;
@@ -140,7 +140,7 @@ keys! {
     /// The field whose value shows that a command has been applied.
     pub(in crate::driver) struct DoneKeys {
         /// Path of the field.
-        field: FieldPlace,
+        field: FieldPosition,
         /// Its value.
         value: At<TextTemplate>,
     }
@@ -230,7 +230,7 @@ impl CommandSource<'_, '_> {
             let findings = self.table.findings;
             findings.error("template", keys.value.span, message);
         }
-        let FieldPlace { path: field, each } = keys.field;
+        let FieldPosition { path: field, each } = keys.field;
         DoneRule { field, each, value }
     }
 

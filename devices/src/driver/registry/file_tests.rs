@@ -80,7 +80,7 @@ fn prompt_that_two_modes_recognize_is_an_error() {
     );
     let label = &findings[0].labels[0];
     assert_eq!(label.source.position(label.span.start).0, 9);
-    let excluded = wide.replace("to.config", "excludes = [\"(config)\"]\nto.config");
+    let excluded = wide.replace("to.config", "unless = [\"(config)\"]\nto.config");
     assert_eq!(check(&excluded), []);
 }
 

@@ -126,7 +126,7 @@ fn kinds(keys: KindKeys) -> ObjectKinds {
         let mut entry = keys.entry.into_iter();
         let kind = ObjectKind {
             path: keys.path,
-            marks: keys.marks.0,
+            marks: keys.when.0,
             entry: entry.next().map(|(array, kind)| (array.value, kind)),
             needs: keys.needs,
         };

@@ -39,7 +39,7 @@ keys! {
         /// Its class in `[error]`, or `none`.
         class: Option<String>,
         /// Answers by read.
-        given: SuppliedAnswers,
+        supplied as "given": SuppliedAnswers,
         /// Facts in these answers.
         facts: Named<String>,
     }
@@ -51,7 +51,7 @@ impl PlatformTest {
         let prompt = keys.prompt.zip(keys.mode);
         let output = keys.output.zip(keys.class);
         let facts = texts(keys.facts);
-        let answers = keys.given.0;
+        let answers = keys.supplied.0;
         let expectation = match (prompt, output, facts.is_empty()) {
             (Some((line, mode)), None, true) => PlatformExpectation::Prompt { line, mode },
             (None, Some((line, class)), true) => PlatformExpectation::Class { line, class },

@@ -76,7 +76,7 @@ pub(super) fn attribute(
     let misleading = keys.misleading.map(|keys| {
         Box::new(Misleading {
             when: values_by_attribute(context, table, keys.when),
-            effect: keys.effect,
+            effect: keys.reason,
         })
     });
     let mut other = keys.fallback;

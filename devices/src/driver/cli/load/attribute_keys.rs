@@ -233,6 +233,6 @@ keys! {
         /// Values of attributes with the effect.
         when: Named<Vec<String>>,
         /// The effect.
-        effect: String,
+        reason: String,
     }
 }

@@ -91,7 +91,7 @@ fn sample(key: &str) -> &'static str {
         "warn" => "\"the mode changes\"",
         "write_only" => "\"hashed\"",
         "ignored" | "unsupported" | "refused" => "\"not here\"",
-        "misleading" => "{ effect = \"the mode changes\" }",
+        "misleading" => "{ reason = \"the mode changes\" }",
         "no_effect" => "{ lead = [\"l\"] }",
         other => panic!("no sample of `{other}`"),
     }

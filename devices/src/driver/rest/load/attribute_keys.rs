@@ -114,7 +114,7 @@ keys! {
     /// How an attribute is read and written.
     pub(in crate::driver) struct LocationKeys at LocationForm {
         /// Key of a stanza, or path of a field.
-        field: Option<At<FieldPlaces>> where PATHS,
+        field: Option<At<FieldPositions>> where PATHS,
         /// Attribute that decides about the place, a `field.VALUE` for each of its values.
         by: Option<String> where [Chosen],
         /// Field that exists with each value.
@@ -186,12 +186,12 @@ keys! {
 
 /// The path of a field; for `upstreams[*].dial`, that of the list and that in its elements.
 #[derive(Clone, Debug)]
-pub(in crate::driver) struct FieldPlace {
+pub(in crate::driver) struct FieldPosition {
     pub(in crate::driver) path: FieldPath,
     pub(in crate::driver) each: Option<FieldPath>,
 }
 
-impl KeyValue for FieldPlace {
+impl KeyValue for FieldPosition {
     fn declare(shape: &ValueShape) {
         String::declare(shape);
     }
@@ -225,22 +225,22 @@ impl KeyValue for FieldPlace {
 
 /// The place of a value, or its places by the value of another attribute.
 #[derive(Clone, Debug)]
-pub(in crate::driver) enum FieldPlaces {
-    Always(FieldPlace),
-    ByValue(Named<FieldPlace>),
+pub(in crate::driver) enum FieldPositions {
+    Always(FieldPosition),
+    ByValue(Named<FieldPosition>),
 }
 
-impl KeyValue for FieldPlaces {
+impl KeyValue for FieldPositions {
     fn declare(shape: &ValueShape) {
-        FieldPlace::declare(shape);
-        Named::<FieldPlace>::declare(shape);
+        FieldPosition::declare(shape);
+        Named::<FieldPosition>::declare(shape);
     }
 
     fn read(item: &Item<'_>) -> Option<Self> {
         if item.is_table() {
             Named::read(item).map(Self::ByValue)
         } else {
-            FieldPlace::read(item).map(Self::Always)
+            FieldPosition::read(item).map(Self::Always)
         }
     }
 }

@@ -50,14 +50,16 @@ pub(super) fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<
         Some(source) => Some(source?),
         None => None,
     };
-    let rows = match (keys.rows, context.rows) {
-        _ if is_singleton => None,
-        (Some(rows), _) => Some(rows),
-        (None, Some(rows)) => Some(rows.clone().into()),
-        (None, None) => {
+    let rows = if is_singleton {
+        None
+    } else {
+        let platform = || context.rows.cloned().map(NestedRows::from);
+        let rows = keys.rows.or_else(platform);
+        if rows.is_none() {
             report_no_rows(table);
             return None;
         }
+        rows
     };
     let mut key = key_rules(keys.key, context.model, is_singleton, table)?;
     let collection = match &source {
@@ -83,16 +85,13 @@ pub(super) fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<
     if source.is_none() && is_uncertain {
         check_answer(table, &answer, !is_singleton);
     }
-    let parent = match (keys.parent, &rows) {
+    let (parent, rows) = match (keys.parent, rows) {
         (Some(parent), Some(rows)) => {
-            let parent = LoadedParent::new(parent, (table, context.rows))?;
-            Some(parent.rule(rows))
+            let parent = LoadedParent::new(parent, (table, context.rows))?.rule(&rows);
+            let rows = parent.add_to(rows, &mut key);
+            (Some(parent), Some(rows))
         }
-        _ => None,
-    };
-    let rows = match &parent {
-        Some(parent) => rows.map(|rows| parent.add_to(rows, &mut key)),
-        None => rows,
+        (_, rows) => (None, rows),
     };
     let rows = rows.map(|rows| named(rows, &key));
     let parent_levels = match document {
@@ -269,7 +268,7 @@ impl From<NameKeys> for NameRule {
     fn from(keys: NameKeys) -> Self {
         Self {
             template: keys.from,
-            suffix: keys.suffix,
+            suffix: keys.end,
         }
     }
 }

@@ -152,7 +152,7 @@ keys! {
         /// The name, with placeholders.
         from: TextTemplate,
         /// End of the name.
-        suffix: String = String::new(),
+        end: String = String::new(),
     }
 }
 
@@ -335,7 +335,7 @@ keys! {
         /// Path of the collection of the kind.
         path: Option<String>,
         /// Fields that identify the kind.
-        marks: JsonFields,
+        when: JsonFields,
         /// Entry of a shared array that identifies the kind.
         entry: Named<String>,
         /// Attributes required for the creation.

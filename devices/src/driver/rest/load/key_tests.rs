@@ -123,7 +123,7 @@ fn unsupported(used: &[&str]) -> Vec<(String, Vec<(&'static str, &'static str)>)
 
 /// `[kind]` for types of REST platforms, whose model has kinds.
 fn kind() -> (String, Vec<(&'static str, &'static str)>) {
-    let keys = vec![("attr", "\"choice\""), ("is.x", "{ marks = { x = true } }")];
+    let keys = vec![("attr", "\"choice\""), ("is.x", "{ when = { x = true } }")];
     ("kind".to_owned(), keys)
 }
 

@@ -2,8 +2,8 @@
 
 use super::attribute::TypeDefaults;
 use super::attribute_keys::{
-    ConditionFields, FieldPlace, FieldPlaces, LocationCodec, LocationKeys, MoveForm, MoveKeys,
-    UnsetKeys,
+    ConditionFields, FieldPosition, FieldPositions, LocationCodec, LocationKeys, MoveForm,
+    MoveKeys, UnsetKeys,
 };
 use super::members::members;
 use crate::document::{At, Named, Table};
@@ -91,15 +91,15 @@ pub(super) fn location(
         unset,
     };
     match &field.value {
-        FieldPlaces::Always(place) => source.location(place),
-        FieldPlaces::ByValue(places) => source.chosen(places, &field.span),
+        FieldPositions::Always(position) => source.location(position),
+        FieldPositions::ByValue(places) => source.chosen(places, &field.span),
     }
 }
 
 /// A path that is neither one by value nor one in the elements of a list.
-pub(super) fn simple_path(field: &At<FieldPlaces>, table: &Table<'_>) -> Option<FieldPath> {
+pub(super) fn simple_path(field: &At<FieldPositions>, table: &Table<'_>) -> Option<FieldPath> {
     match &field.value {
-        FieldPlaces::Always(FieldPlace { path, each: None }) => Some(path.clone()),
+        FieldPositions::Always(FieldPosition { path, each: None }) => Some(path.clone()),
         _ => {
             let message = format!("`field` of [{}] must be the path of one field", table.path);
             let span = field.span.clone();
@@ -121,7 +121,7 @@ impl FieldSource<'_, '_> {
     /// A value in a field whose place depends on another attribute.
     fn chosen(
         &self,
-        places: &Named<FieldPlace>,
+        places: &Named<FieldPosition>,
         span: &std::ops::Range<usize>,
     ) -> Option<RestLocation> {
         let Some(by) = &self.keys.by else {
@@ -129,7 +129,7 @@ impl FieldSource<'_, '_> {
             return None;
         };
         let places = places.iter();
-        let places = places.map(|(value, place)| match self.location(place)? {
+        let places = places.map(|(value, position)| match self.location(position)? {
             RestLocation::Field(field) => Some((value.value.clone(), field)),
             _ => None,
         });
@@ -145,10 +145,10 @@ impl FieldSource<'_, '_> {
     }
 
     /// A value in a field, or several in common fields.
-    fn location(&self, place: &FieldPlace) -> Option<RestLocation> {
+    fn location(&self, position: &FieldPosition) -> Option<RestLocation> {
         let (keys, table) = (self.keys, self.table);
         let error = |code, message: String| table.findings.error(code, table.span.clone(), message);
-        if place.each.is_some() && !self.is_array {
+        if position.each.is_some() && !self.is_array {
             error("path", "`[*]` requires an array attribute".to_owned());
         }
         let codec = match keys.codec.as_ref().map(|codec| &codec.value) {
@@ -163,7 +163,7 @@ impl FieldSource<'_, '_> {
                 }
                 return Some(RestLocation::Group {
                     codec: *codec,
-                    field: place.path.clone(),
+                    field: position.path.clone(),
                     with: keys
                         .with
                         .iter()
@@ -187,8 +187,8 @@ impl FieldSource<'_, '_> {
         }
         let map = keys.map.iter();
         Some(RestLocation::Field(FieldRule {
-            path: place.path.clone(),
-            each: place.each.clone(),
+            path: position.path.clone(),
+            each: position.each.clone(),
             map: map
                 .map(|(value, json)| (value.value.clone(), json.clone()))
                 .collect(),

@@ -11,8 +11,7 @@ body        = { username = "{user}", secretkey = "{password}" }
 form        = true
 cookie      = "APSCOOKIE"
 csrf        = { cookie = "ccsrftoken", header = "X-CSRFTOKEN" }
-logout      = "/logout"
-logout_verb = "POST"
+logout      = { verb = "POST", path = "/logout" }
 "#;
 
 const COOKIES: &str = "set-cookie: other=1; path=/\r\nset-cookie: APSCOOKIE=\"abc%2F\"; path=/; secure; httponly\r\n\

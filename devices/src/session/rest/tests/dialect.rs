@@ -4,9 +4,7 @@ use super::*;
 
 const PLATFORM: &str = r#"
 [connection]
-content_type = "application/yang-data+json"
-accept = "application/yang-data+json"
-headers = { X-Requested-With = "switchtender" }
+headers = { Accept = "application/yang-data+json", Content-Type = "application/yang-data+json", X-Requested-With = "switchtender" }
 query = { vdom = "root a" }
 [connection.token]
 header = "Authorization"
