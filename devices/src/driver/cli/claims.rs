@@ -4,7 +4,7 @@ use super::CliType;
 use super::found::OTHER_WORDS;
 use super::instances::nodes_of;
 use super::rules::{CONFIG, CliAttributeRule};
-use super::slot::{LineForm, Slot};
+use super::slot::{Slot, SlotForm};
 use super::template::{Bindings, LineTemplate, UNREAD};
 use super::walk::{LineContext, LineUse, Walk};
 use crate::driver::claim::{Claim, ClaimKind};
@@ -40,7 +40,7 @@ impl CliType {
             LineUse::InnerBlock(None) => Some((ClaimKind::Header, Bindings::new())),
             LineUse::InnerBlock(Some(rule)) => Some((ClaimKind::Value, existence(rule))),
             // A global line with a default belongs to the type that sets it.
-            LineUse::Read(slot) if matches!(slot.form, LineForm::Default(_)) => None,
+            LineUse::Read(slot) if matches!(slot.form, SlotForm::Default(_)) => None,
             LineUse::Read(slot) => match slot.rule {
                 None => Some((ClaimKind::Own, slot.read(self, node)?.bindings)),
                 Some(rule) => Some((ClaimKind::Value, self.values_in(rule, &slot, node)?)),
@@ -58,7 +58,7 @@ impl CliType {
 
     /// The values in a line of an attribute. The existence of a line can be one attribute, and its value another.
     fn values_in(&self, rule: &CliAttributeRule, slot: &Slot<'_>, node: &Node) -> Option<Bindings> {
-        let LineForm::Beginning(line) = slot.form else {
+        let SlotForm::Beginning(line) = slot.form else {
             let mut bindings = existence(rule);
             bindings.extend(self.read_line(rule, node)?);
             return Some(bindings);

@@ -16,11 +16,11 @@ use crate::value::{Name, Value};
 pub(super) struct Slot<'a> {
     /// The attribute; `None` for the instance.
     pub(super) rule: Option<&'a CliAttributeRule>,
-    pub(super) form: LineForm<'a>,
+    pub(super) form: SlotForm<'a>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum LineForm<'a> {
+pub(super) enum SlotForm<'a> {
     /// A line that has the value, or that stands for the value with this name.
     Line(&'a LineTemplate, Option<&'a str>),
     /// A global line with the default of instances.
@@ -55,7 +55,7 @@ pub(super) struct Candidate<'a> {
 impl Candidate<'_> {
     /// Whether only the words before the value match.
     pub(super) fn is_value_head(&self) -> bool {
-        matches!(self.slot.form, LineForm::ValueHead(_))
+        matches!(self.slot.form, SlotForm::ValueHead(_))
     }
 
     pub(super) fn is_better_than(&self, other: &Self) -> bool {
@@ -74,12 +74,12 @@ impl CliAttributeRule {
             .then(|| set.chain(lines))
             .into_iter()
             .flatten();
-        let lines = lines.map(|(line, value)| LineForm::Line(line, value));
-        let heads = self.value_heads.iter().map(LineForm::ValueHead);
-        let beginnings = self.beginnings().iter().map(LineForm::Beginning);
+        let lines = lines.map(|(line, value)| SlotForm::Line(line, value));
+        let heads = self.value_heads.iter().map(SlotForm::ValueHead);
+        let beginnings = self.beginnings().iter().map(SlotForm::Beginning);
         let forms = lines.chain(heads).chain(beginnings);
         forms
-            .chain(self.words_of_text().map(LineForm::Text))
+            .chain(self.words_of_text().map(SlotForm::Text))
             .map(|form| Slot {
                 rule: Some(self),
                 form,
@@ -102,7 +102,7 @@ impl CliType {
     fn values_of(
         &self,
         rule: &CliAttributeRule,
-        form: LineForm<'_>,
+        form: SlotForm<'_>,
         found: SlotMatch,
     ) -> Option<Bindings> {
         let with_own = |value: Value, bindings: Bindings| {
@@ -116,13 +116,13 @@ impl CliType {
         let is_own = |(name, _): &(Name, Value)| value_parts::attribute_of(name) == &*rule.name;
         match form {
             _ if is_negated => Some(with_own(false.into(), bindings)),
-            LineForm::Line(line, Some(_)) if bindings.iter().any(is_own) => {
+            SlotForm::Line(line, Some(_)) if bindings.iter().any(is_own) => {
                 self.own_value(rule, line, bindings)
             }
-            LineForm::Line(_, Some(value)) => {
+            SlotForm::Line(_, Some(value)) => {
                 Some(with_own(self.named_value(&rule.name, value)?, bindings))
             }
-            LineForm::Line(line, None) => {
+            SlotForm::Line(line, None) => {
                 let bindings = self.own_value(rule, line, bindings)?;
                 let is_skipped = |(name, value): &(Name, Value)| {
                     let text = || self.write(name, value);
@@ -130,12 +130,12 @@ impl CliType {
                 };
                 (rule.skip.is_empty() || !bindings.iter().any(is_skipped)).then_some(bindings)
             }
-            LineForm::Beginning(_) => Some(with_own(true.into(), Bindings::new())),
-            LineForm::Text(_) => Some(bindings),
-            LineForm::Default(_)
-            | LineForm::Header(_)
-            | LineForm::InnerHeader(_)
-            | LineForm::ValueHead(_) => None,
+            SlotForm::Beginning(_) => Some(with_own(true.into(), Bindings::new())),
+            SlotForm::Text(_) => Some(bindings),
+            SlotForm::Default(_)
+            | SlotForm::Header(_)
+            | SlotForm::InnerHeader(_)
+            | SlotForm::ValueHead(_) => None,
         }
     }
 
@@ -231,7 +231,7 @@ impl<'a> Slot<'a> {
     pub(super) fn of_instance(template: &'a LineTemplate) -> Self {
         Self {
             rule: None,
-            form: LineForm::Line(template, None),
+            form: SlotForm::Line(template, None),
         }
     }
 
@@ -239,17 +239,17 @@ impl<'a> Slot<'a> {
     pub(super) fn of_header(template: &'a LineTemplate) -> Self {
         Self {
             rule: None,
-            form: LineForm::Header(template),
+            form: SlotForm::Header(template),
         }
     }
 
     pub(super) fn template(&self) -> Option<&'a LineTemplate> {
         match self.form {
-            LineForm::Line(template, _)
-            | LineForm::Default(template)
-            | LineForm::Header(template)
-            | LineForm::ValueHead(template) => Some(template),
-            LineForm::InnerHeader(_) | LineForm::Text(_) | LineForm::Beginning(_) => None,
+            SlotForm::Line(template, _)
+            | SlotForm::Default(template)
+            | SlotForm::Header(template)
+            | SlotForm::ValueHead(template) => Some(template),
+            SlotForm::InnerHeader(_) | SlotForm::Text(_) | SlotForm::Beginning(_) => None,
         }
     }
 
@@ -260,8 +260,8 @@ impl<'a> Slot<'a> {
             is_negated: false,
         };
         match (self.form, self.rule) {
-            (LineForm::ValueHead(_) | LineForm::InnerHeader(_), _) => None,
-            (LineForm::Line(line, value), Some(rule)) => {
+            (SlotForm::ValueHead(_) | SlotForm::InnerHeader(_), _) => None,
+            (SlotForm::Line(line, value), Some(rule)) => {
                 let off = rule.prints_only_no() && value.is_none();
                 let positive = off.then(|| cli.negation.positive(&node.text)).flatten();
                 if positive.is_some_and(|text| line.read(&text, cli).is_some()) {
@@ -272,14 +272,14 @@ impl<'a> Slot<'a> {
                 }
                 line.read_known(&node.text, cli).map(found)
             }
-            (LineForm::Line(line, _) | LineForm::Header(line) | LineForm::Default(line), _) => {
+            (SlotForm::Line(line, _) | SlotForm::Header(line) | SlotForm::Default(line), _) => {
                 line.read(&node.text, cli).map(found)
             }
-            (LineForm::Beginning(text), _) => {
+            (SlotForm::Beginning(text), _) => {
                 let (bindings, _) = text.read_start(&node.text, cli)?;
                 Some(found(bindings))
             }
-            (LineForm::Text(words), rule) => {
+            (SlotForm::Text(words), rule) => {
                 let body = node.body.as_deref()?;
                 let start = node.text.get(..words.len())?;
                 let value = Value::from(body.trim_matches('\n'));
@@ -294,14 +294,14 @@ impl<'a> Slot<'a> {
     pub(super) fn begins(&self, cli: &CliType, node: &Node) -> bool {
         let text = self.positive(cli, &node.text);
         match self.form {
-            LineForm::Line(template, _) | LineForm::ValueHead(template) => {
+            SlotForm::Line(template, _) | SlotForm::ValueHead(template) => {
                 template.begins_with_names(&cli.line_names(), &text, cli)
                     && !cli.has_other_keyword(template, &text)
             }
-            LineForm::Default(template) => template.begins(&text),
-            LineForm::Header(template) => template.begins(&text) && template.has_literals(&text),
-            LineForm::InnerHeader(words) | LineForm::Text(words) => begins_with(&text, words),
-            LineForm::Beginning(template) => template.read_start(&text, cli).is_some(),
+            SlotForm::Default(template) => template.begins(&text),
+            SlotForm::Header(template) => template.begins(&text) && template.has_literals(&text),
+            SlotForm::InnerHeader(words) | SlotForm::Text(words) => begins_with(&text, words),
+            SlotForm::Beginning(template) => template.read_start(&text, cli).is_some(),
         }
     }
 
@@ -316,7 +316,7 @@ impl<'a> Slot<'a> {
         Candidate {
             slot: self,
             is_identified: has_all_parts
-                && !matches!(self.form, LineForm::ValueHead(_))
+                && !matches!(self.form, SlotForm::ValueHead(_))
                 && template.is_some_and(LineTemplate::has_placeholder),
             bindings: partial.map(|partial| partial.bindings).unwrap_or_default(),
         }

@@ -4,7 +4,7 @@
 use super::CliType;
 use super::block_path::{self, BlockLevel, BlockPath};
 use super::rules::{CONFIG, CliAttributeRule, InstanceKind};
-use super::slot::{Candidate, LineForm, Slot};
+use super::slot::{Candidate, Slot, SlotForm};
 use super::template::{Bindings, LineTemplate};
 use crate::not_understood::InstanceNames;
 use crate::read::indent::Node;
@@ -178,7 +178,7 @@ impl<'a, 'v> Walk<'a, 'v> {
             if let Some(line) = rule.default_line() {
                 let slot = Slot {
                     rule: Some(rule),
-                    form: LineForm::Default(line),
+                    form: SlotForm::Default(line),
                 };
                 self.lines(nodes, &[slot], &context);
             }
@@ -308,7 +308,7 @@ impl<'a, 'v> Walk<'a, 'v> {
         };
         let own = [Slot {
             rule: header.rule,
-            form: LineForm::InnerHeader(first),
+            form: SlotForm::InnerHeader(first),
         }];
         for node in self.level(nodes, context) {
             if node.text.eq_ignore_ascii_case(first) {
@@ -373,7 +373,7 @@ impl<'a, 'v> Walk<'a, 'v> {
     ) {
         let slots = rule.lines.iter().map(|line| Slot {
             rule: Some(rule),
-            form: LineForm::Line(line, None),
+            form: SlotForm::Line(line, None),
         });
         let slots: Vec<Slot<'a>> = slots.collect();
         for node in self.level(nodes, context) {

@@ -6,7 +6,7 @@ use super::super::CliType;
 use super::super::find::CellValue;
 use super::super::found::OTHER_WORDS;
 use super::super::rules::{Cell, CliAttributeRule, DefaultCell};
-use super::super::slot::{Candidate, LineForm, Slot};
+use super::super::slot::{Candidate, Slot, SlotForm};
 use super::super::template::Vocabulary;
 use super::super::walk::{LineContext, LineUse};
 use super::second_lines::FirstLine;
@@ -52,23 +52,23 @@ impl<'a> Survey<'a> {
         let cli = self.cli;
         let rule = candidate.slot.rule;
         let may_be_of_other = match candidate.slot.form {
-            LineForm::InnerHeader(_) if cli.foreign.is_match(&node.text) => return,
+            SlotForm::InnerHeader(_) if cli.foreign.is_match(&node.text) => return,
             // Other lines may begin with the words of a default.
-            LineForm::Default(_) if !candidate.is_identified => return,
+            SlotForm::Default(_) if !candidate.is_identified => return,
             // A block whose header has further words is another block.
-            LineForm::InnerHeader(_) => true,
+            SlotForm::InnerHeader(_) => true,
             _ => !candidate.is_identified && (rule.is_none() || candidate.is_value_head()),
         };
         if may_be_of_other && self.is_of_other(node, context) {
             return;
         }
         let instance = cli.names_in(&candidate.bindings, &context.instance);
-        let is_header = matches!(candidate.slot.form, LineForm::Header(_));
+        let is_header = matches!(candidate.slot.form, SlotForm::Header(_));
         let extent = match (rule, &context.member) {
             // A block or lines that are those of no resource.
             (None, _) if is_header && !cli.has_all_names(&instance) => Extent::Nothing,
             (None, _) => Extent::Instance,
-            _ if matches!(candidate.slot.form, LineForm::Default(_)) => Extent::Nothing,
+            _ if matches!(candidate.slot.form, SlotForm::Default(_)) => Extent::Nothing,
             (Some(rule), Some((list, member))) => Extent::Member {
                 attributes: cli.sharing(rule),
                 list: list.clone(),
