@@ -76,7 +76,7 @@ pub trait InstanceReader {
         false
     }
 
-    /// The lines of the configuration that the type reads.
+    /// The lines that the type reads in a configuration, and in what other answers have of it.
     fn claims(&self, state: &State) -> Vec<Claim> {
         let _ = state;
         Vec::new()

@@ -17,8 +17,9 @@ use crate::model::TypeModel;
 use crate::names::TypeName;
 use crate::not_understood::NotUnderstood;
 use crate::read::indent::Tree;
-use crate::read::{CONFIG, ReadRequest, Reads, State};
+use crate::read::{CONFIG, Parsed, ReadRequest, Reads, State};
 use crate::secret::MASK;
+use crate::secret_text::SecretText;
 use crate::value::{Attributes, Name, Value};
 
 /// A line of a configuration.
@@ -111,18 +112,25 @@ impl Driver {
         let masked = self.masked_text(text);
         let lines: Vec<&str> = masked.lines().collect();
         let positions = LinePositions::new(tree);
+        let state = self.state_in_config(tree);
+        let known = state
+            .iter()
+            .map(|(name, _)| (name.to_owned(), String::new()));
+        // The configuration has lines of types that other answers show.
+        let driver = self.clone().with_saved(Some(&known.collect()));
         let mut claims: HashMap<u32, Vec<Claim>> = HashMap::default();
-        for claim in self.claims(&models, state) {
+        for claim in driver.claims(&models, &state) {
             claims.entry(claim.line).or_default().push(claim);
         }
-        let not_understood = NotUnderstoodTexts::new(self.not_understood(&models, state));
+        let not_understood = driver.lines_not_understood(&models, &state);
         let survey = |(line, text): (u32, &&str)| {
             let own = positions.owner(line);
             let headers = own.map_or_else(Vec::new, |own| positions.blocks(own));
             let header = |line: u32| lines.get(line as usize - 1).map(|text| text.trim());
             let blocks: Vec<&str> = headers.into_iter().filter_map(header).collect();
             let of_node = own.and_then(header).unwrap_or_default();
-            let types = not_understood.types_of(&blocks, of_node);
+            let types = own.and_then(|own| not_understood.get(&own)).cloned();
+            let types = types.unwrap_or_default();
             let claimed = own.and_then(|own| claims.get(&own)).into_iter().flatten();
             let path: Vec<&str> = blocks.iter().copied().chain([of_node]).collect();
             let is_generated = self.platform.coverage.is_generated(&path);
@@ -147,6 +155,35 @@ impl Driver {
 }
 
 impl Driver {
+    /// The configuration, and the answers to other reads as far as it has their lines.
+    fn state_in_config(&self, tree: &Tree) -> State {
+        let mut state = State::default();
+        state.insert(CONFIG, Parsed::Tree(tree.clone()));
+        for (name, rule) in &self.platform.reads {
+            let offline = rule.offline.as_ref();
+            if let Some(offline) = offline.filter(|offline| offline.has_lines()) {
+                state.insert(name, Parsed::Tree(offline.tree(tree)));
+            }
+        }
+        state
+    }
+
+    /// The types that recognize lines and do not understand them.
+    fn lines_not_understood(
+        &self,
+        models: &[&Arc<TypeModel>],
+        state: &State,
+    ) -> HashMap<u32, Vec<TypeName>> {
+        let texts = NotUnderstoodTexts::new(self.not_understood(models, state));
+        let mut lines = HashMap::default();
+        if !texts.0.is_empty() {
+            let secrets = self.platform.protocol().secrets();
+            let trees = state.iter().filter_map(|(name, _)| state.tree(name));
+            trees.for_each(|tree| texts.find(tree, &mut Vec::new(), secrets, &mut lines));
+        }
+        lines
+    }
+
     /// The objects of the device and their fields as lines. An object of several types is there once. Collections
     /// that no type reads are unknown.
     fn surveyed_objects(&self, models: &[&Arc<TypeModel>], state: &State) -> Vec<SurveyedLine> {
@@ -165,7 +202,7 @@ impl Driver {
         let mut add = |(key, blocks): (&str, Vec<String>), text: String, claims: Vec<Claim>| {
             let line = u32::try_from(lines.len() + 1).unwrap_or(u32::MAX);
             let own = text.trim();
-            let types = not_understood.types_of(&[key], own);
+            let types = not_understood.types_of(&[key.to_owned()], own);
             let is_understood = |claim: &Claim| !types.contains(&claim.type_name);
             let claims = claims.into_iter().filter(is_understood);
             let claims = claims.map(|claim| Claim {
@@ -271,10 +308,33 @@ impl NotUnderstoodTexts {
         Self(by_blocks)
     }
 
+    /// Adds the lines of a tree that types do not understand. `path` has the headers around it.
+    fn find(
+        &self,
+        tree: &Tree,
+        path: &mut Vec<String>,
+        secrets: &SecretText,
+        found: &mut HashMap<u32, Vec<TypeName>>,
+    ) {
+        for node in tree.nodes.iter().chain(tree.inactive()) {
+            if self.0.contains_key(path) {
+                let blocks = path.iter().map(String::as_str);
+                let types = self.types_of(path, &secrets.apply_below(blocks, &node.text));
+                if !types.is_empty() {
+                    found.entry(node.line).or_default().extend(types);
+                }
+            }
+            if !node.children.nodes.is_empty() {
+                path.push(secrets.apply(&node.text));
+                self.find(&node.children, path, secrets, found);
+                path.pop();
+            }
+        }
+    }
+
     /// The types that do not understand a line in these blocks.
-    fn types_of(&self, blocks: &[&str], line: &str) -> Vec<TypeName> {
-        let blocks: Vec<String> = blocks.iter().map(|block| (*block).to_owned()).collect();
-        let texts = self.0.get(&blocks).into_iter().flatten();
+    fn types_of(&self, blocks: &[String], line: &str) -> Vec<TypeName> {
+        let texts = self.0.get(blocks).into_iter().flatten();
         let mut types: Vec<TypeName> = Vec::new();
         for text in texts.filter(|text| is_text_of(&text.text, line)) {
             if !types.contains(&text.type_name) {

@@ -20,16 +20,13 @@ impl CliType {
     /// The lines that the type reads, and those that remove one of them.
     pub(super) fn claimed(&self, state: &State) -> Vec<Claim> {
         let mut claims: Vec<Claim> = Vec::new();
-        let nodes = nodes_of(state.tree(CONFIG));
         let mut visit = |node: &Node, context: &LineContext<'_>, found: LineUse<'_, '_>| {
             let content = self.content_of(node, found);
             claims.extend(content.and_then(|content| self.claim(node, context, content, state)));
         };
         let mut walk = Walk::new(self, &mut visit);
-        if self.instance.from == CONFIG {
-            walk.instances(nodes);
-        }
-        walk.elsewhere(nodes);
+        walk.instances(nodes_of(state.tree(&self.instance.from)));
+        walk.elsewhere(nodes_of(state.tree(CONFIG)));
         claims
     }
 
