@@ -227,6 +227,7 @@ async fn inspect(
         }
     }
     let failed = failed.into_values().chain(invalid);
+    reads.retain(|name, _| !unsaved.iter().any(|read| read.request.name == *name));
     Ok(Inspection {
         driver,
         types,

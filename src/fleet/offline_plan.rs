@@ -93,7 +93,7 @@ pub(crate) async fn plan(
     let state = DeviceState::load(&owned.store).map_err(DeviceRunError::from)?;
     let before = state.memory.clone();
     let mut after = state.memory;
-    let driver = Driver::new(&catalog.platform, &facts);
+    let driver = Driver::new(&catalog.platform, &facts).with_saved(session.saved_answers());
     let PreparedCatalog {
         registry,
         resources,

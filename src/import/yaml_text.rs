@@ -91,7 +91,8 @@ impl YamlText {
     }
 
     /// The keys of a map.
-    pub(crate) fn keys(&self, path: KeyPath<'_>) -> Vec<String> {
+    #[cfg(test)]
+    fn keys(&self, path: KeyPath<'_>) -> Vec<String> {
         let root = self.root();
         let found = find(&root, path);
         let entries = match found.last() {
