@@ -318,32 +318,32 @@ impl DeviceConnector {
         let Target::Saved(answers) = &self.target else {
             return None;
         };
-        let mut shown: Vec<(ReadRequest, Vec<String>)> = Vec::new();
+        let mut outputs: Vec<(ReadRequest, Vec<String>)> = Vec::new();
         for request in self.platform.fact_reads() {
             let names = self.platform.unknown_facts_of(&request.name, facts);
             if !names.is_empty() && !answers.reads.contains_key(&request.name) {
-                shown.push((request, vec![format!("facts {}", names.join(", "))]));
+                outputs.push((request, vec![format!("facts {}", names.join(", "))]));
             }
         }
         for read in unsaved {
             let types = read.types.iter().map(ToString::to_string);
             let what: Vec<String> = types.chain(read.hidden.clone()).collect();
-            match shown
+            match outputs
                 .iter_mut()
                 .find(|(other, _)| other.name == read.request.name)
             {
                 Some((_, known)) => known.extend(what),
-                None => shown.push((read.request.clone(), what)),
+                None => outputs.push((read.request.clone(), what)),
             }
         }
-        if shown.is_empty() {
+        if outputs.is_empty() {
             return None;
         }
-        let commands = shown.iter().map(|(request, what)| match what.as_slice() {
+        let commands = outputs.iter().map(|(request, what)| match what.as_slice() {
             [] => format!("`{}`", request.command),
             what => format!("`{}` ({})", request.command, what.join(", ")),
         });
-        let names = shown
+        let names = outputs
             .iter()
             .map(|(request, _)| format!("`{}`", request.name));
         Some(format!(

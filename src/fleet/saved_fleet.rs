@@ -116,9 +116,9 @@ pub(crate) fn open(
             }
             Err(error) => return Err(error.into()),
         };
-        let told = match file.platform_word(&reads) {
+        let listed = match file.platform_word(&reads) {
             Some(word) => match registry.platform_by_alias(&word) {
-                Some(told) => Some(told),
+                Some(listed) => Some(listed),
                 None if platform.is_some() => None,
                 None => {
                     let reason = format!("there are no definitions for its type `{word}`");
@@ -131,7 +131,7 @@ pub(crate) fn open(
             },
             None => None,
         };
-        let Some(platform) = told.or(platform) else {
+        let Some(platform) = listed.or(platform) else {
             return Err(SavedFleetError::Platform(file.path));
         };
         if is_folder && !is_named_as_saved(&file.path) && !is_configuration(platform, &reads) {

@@ -50,7 +50,7 @@ keys! {
 
 /// Which blocks of a configuration are rows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ShownBlocks {
+pub(crate) struct RowBlocks {
     /// Their first lines; `None`: all.
     pub(crate) first_lines: Option<Pattern>,
     pub(crate) without: Vec<Pattern>,
@@ -127,8 +127,8 @@ impl OfflineRule {
     }
 
     /// Which blocks are rows.
-    pub(crate) fn shown_blocks(&self) -> ShownBlocks {
-        ShownBlocks {
+    pub(crate) fn row_blocks(&self) -> RowBlocks {
+        RowBlocks {
             first_lines: self.blocks.clone(),
             without: self.without.clone(),
         }

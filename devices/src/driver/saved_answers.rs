@@ -122,8 +122,9 @@ impl Platform {
                 continue;
             }
             let with = offline.and_then(|rule| rule.with.as_ref());
-            let is_shown = with.is_some_and(|with| config.lines().any(|line| with.is_match(line)));
-            if !is_shown && rule.request.is_unknown_to(reads) {
+            let has_answer =
+                with.is_some_and(|with| config.lines().any(|line| with.is_match(line)));
+            if !has_answer && rule.request.is_unknown_to(reads) {
                 reads.insert(name.clone(), String::new());
             }
         }

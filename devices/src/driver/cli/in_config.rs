@@ -10,7 +10,7 @@ use super::block_path::{BlockPath, LocatedBlock};
 use super::rules::{CONFIG, CliAttributeRule, CliInstanceRule, CliLocation, InstanceKind};
 use crate::driver::context::Context;
 use crate::driver::implementation::Implementation;
-use crate::driver::offline_rule::{OfflineRule, ShownBlocks};
+use crate::driver::offline_rule::{OfflineRule, RowBlocks};
 use crate::driver::read_rule::ParseRule;
 use crate::read::indent::Node;
 
@@ -54,7 +54,7 @@ impl CliType {
                 from: CONFIG.to_owned(),
                 kind: InstanceKind::Block(vec![path]),
                 mode: None,
-                shown: Some(offline.map(OfflineRule::shown_blocks).unwrap_or_default()),
+                row_blocks: Some(offline.map(OfflineRule::row_blocks).unwrap_or_default()),
                 ..self.instance.clone()
             },
             attributes: attributes
@@ -96,9 +96,9 @@ impl CliType {
     }
 
     /// The blocks of this form that are instances. One of a list is none if it has a block of its own.
-    pub(super) fn shown_blocks<'t>(
+    pub(super) fn row_blocks<'t>(
         &self,
-        shown: &ShownBlocks,
+        rows: &RowBlocks,
         nodes: &'t [Node],
         path: &BlockPath,
     ) -> Vec<LocatedBlock<'t>> {
@@ -121,35 +121,35 @@ impl CliType {
                 }
             }
         }
-        located.retain(|block| self.is_shown(shown, block));
+        located.retain(|block| self.is_row_block(rows, block));
         located.sort_by(|a, b| a.position.cmp(&b.position));
         located
     }
 
     /// Whether a line is the header of several blocks of this form.
     pub(super) fn is_list_of_blocks(&self, text: &str) -> bool {
-        let (Some(_), [path]) = (&self.instance.shown, self.instance.kind.paths()) else {
+        let (Some(_), [path]) = (&self.instance.row_blocks, self.instance.kind.paths()) else {
             return false;
         };
         let mut headers = one_by_one(text).into_iter();
         headers.any(|header| path.read(&[header], self).is_some())
     }
 
-    fn is_shown(&self, shown: &ShownBlocks, block: &LocatedBlock<'_>) -> bool {
-        let mut headers = shown.first_lines.iter().zip(block.headers.last());
+    fn is_row_block(&self, rows: &RowBlocks, block: &LocatedBlock<'_>) -> bool {
+        let mut headers = rows.first_lines.iter().zip(block.headers.last());
         if !headers.all(|(pattern, header)| pattern.is_match(header)) {
             return false;
         }
         let ensure = self.attributes.get("ensure");
-        let is_told = |node: &Node| {
+        let is_explicit = |node: &Node| {
             let bindings = ensure.and_then(|rule| self.read_line(rule, node));
             bindings.is_some_and(|bindings| {
                 let mut values = bindings.iter();
                 values.any(|(_, value)| value.as_str() == Some("present"))
             })
         };
-        let is_other = |node: &Node| shown.without.iter().any(|line| line.is_match(&node.text));
-        block.nodes.iter().any(is_told) || !block.nodes.iter().any(is_other)
+        let is_other = |node: &Node| rows.without.iter().any(|line| line.is_match(&node.text));
+        block.nodes.iter().any(is_explicit) || !block.nodes.iter().any(is_other)
     }
 }
 

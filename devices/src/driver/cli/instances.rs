@@ -316,8 +316,8 @@ impl CliType {
     }
 
     fn blocks_in(&self, nodes: &[Node], paths: &[BlockPath]) -> Vec<IndexedInstance> {
-        let located = match (&self.instance.shown, paths) {
-            (Some(shown), [path]) => self.shown_blocks(shown, nodes, path),
+        let located = match (&self.instance.row_blocks, paths) {
+            (Some(rows), [path]) => self.row_blocks(rows, nodes, path),
             _ => BlockPath::locate(paths, nodes, self),
         };
         let located = located.into_iter();

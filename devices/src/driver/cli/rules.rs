@@ -10,7 +10,7 @@ use super::row_rule::RowRule;
 use super::template::LineTemplate;
 use crate::driver::codec::{Codec, RangeSet};
 use crate::driver::explanation::NotApplied;
-use crate::driver::offline_rule::ShownBlocks;
+use crate::driver::offline_rule::RowBlocks;
 use crate::model::AttributeModel;
 use crate::pattern::Pattern;
 use crate::value::{Attributes, Name, Value};
@@ -54,7 +54,7 @@ pub(crate) struct CliInstanceRule {
     /// Lines of the type that no attribute expresses.
     pub(crate) other_lines: Vec<LineTemplate>,
     /// In the form of a table for the configuration: which blocks are instances.
-    pub(crate) shown: Option<ShownBlocks>,
+    pub(crate) row_blocks: Option<RowBlocks>,
 }
 
 /// What is removed before a line of an instance is sent.

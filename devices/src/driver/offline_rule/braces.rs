@@ -7,7 +7,7 @@ const INACTIVE: (&str, &str) = ("inactive:", "deactivate");
 const MARKS: [&str; 3] = ["protect:", "replace:", "active:"];
 
 /// An open block: the length of the path before it, and whether it has statements.
-struct OpenBlock {
+struct OpenBrace {
     before: usize,
     is_empty: bool,
 }
@@ -19,7 +19,7 @@ pub(super) fn lines(text: &str, word: &str) -> Option<String> {
     }
     let mut lines = String::new();
     let mut path: Vec<String> = Vec::new();
-    let mut open: Vec<OpenBlock> = Vec::new();
+    let mut open: Vec<OpenBrace> = Vec::new();
     let mut statement = Vec::new();
     for token in tokens(text) {
         match token.as_str() {
@@ -28,7 +28,7 @@ pub(super) fn lines(text: &str, word: &str) -> Option<String> {
                 if let Some(block) = open.last_mut() {
                     block.is_empty = false;
                 }
-                open.push(OpenBlock {
+                open.push(OpenBrace {
                     before: path.len(),
                     is_empty: true,
                 });

@@ -99,7 +99,7 @@ pub(super) fn instance(
         prompts: keys.prompts,
         warn: keys.warn,
         other_lines: keys.other_lines,
-        shown: None,
+        row_blocks: None,
     })
 }
 
