@@ -97,9 +97,10 @@ impl Reading<'_> {
     fn values(&self, state: &State) -> String {
         let instances = self.driver.instances(self.model, state).unwrap_or_default();
         let values = instances.iter().flat_map(|one| one.attributes.iter());
-        values
-            .map(|(name, value)| format!("{name}={}\n", value.unwrap_sensitive().inspect()))
-            .collect()
+        let values =
+            values.map(|(name, value)| format!("{name}={}\n", value.unwrap_sensitive().inspect()));
+        let managers = instances.iter().filter_map(|one| one.manager.clone());
+        values.chain(managers).collect()
     }
 
     pub(super) fn reads(&self, read: &str, path: &[&Node]) -> bool {
