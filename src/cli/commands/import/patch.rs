@@ -153,8 +153,12 @@ impl Patching<'_> {
         let plans = self.plans(&self.directory(scratch.path()));
         let devices = self.source.fleet.devices.iter().zip(plans);
         let closed = devices.filter_map(|(device, plan)| {
-            let is_closed =
-                |one: &Drift| matches!(one.decision, DriftDecision::Taken | DriftDecision::Pending);
+            let is_closed = |one: &Drift| {
+                !matches!(
+                    one.decision,
+                    DriftDecision::Conflict | DriftDecision::NoBase
+                )
+            };
             let mut own = drift.iter().filter(|one| one.device == *device.name);
             let plan = plan?.ok()?;
             own.all(is_closed).then(|| (device.name.to_string(), plan))
