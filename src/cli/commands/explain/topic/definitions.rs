@@ -120,6 +120,16 @@ pub(super) const DEFINITIONS: &[Topic] = &[
         explanation: "A part, `{attr.field}` or `{attr.0}`, needs a value with this part, in the line of its attribute.",
     },
     Topic {
+        name: "reference",
+        summary: "a reference of an attribute that names nothing",
+        explanation: "A reference has at most one of `field`, `numbers` and `pattern`. A field is one of the values, and a pattern has a group.",
+    },
+    Topic {
+        name: "relation",
+        summary: "an automatic relation without the names of its resources",
+        explanation: "`autorequire` has `names`; references are in `refers` of attributes. The others have `from` or `names`.",
+    },
+    Topic {
         name: "reserved-key",
         summary: "a name that files of desired state use for something else",
         explanation: "Use another name, such as one that begins with that of the platform.",
