@@ -99,7 +99,9 @@ pub(crate) async fn plan(
         resources,
         ..
     } = catalog;
-    let mut provider = DriverProvider::new(driver, session, Box::new(connector), state.remembered);
+    // Nothing is sent, so that the session is not at risk.
+    let mut provider = DriverProvider::new(driver, session, Box::new(connector), state.remembered)
+        .allow_own_path(true);
     let types = Types::new(|name: &str| registry.model(name).cloned());
     let mut events: Vec<RunEvent> = Vec::new();
     let input = transaction::Input {
