@@ -186,5 +186,5 @@ pub(crate) fn secret_fields(
     let rules = definition.attributes.iter();
     let rules = rules.filter(move |(name, _)| sensitive(name));
     let fields = rules.flat_map(|(_, rule)| rule.location.fields());
-    fields.filter_map(|field| field.path.names().pop())
+    fields.filter_map(|field| field.each.as_ref().unwrap_or(&field.path).names().pop())
 }

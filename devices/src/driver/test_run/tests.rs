@@ -9,6 +9,7 @@ mod odd_values;
 mod other_spellings;
 mod predicted_configuration;
 mod repeated_blocks;
+mod secret_fields;
 mod secret_templates;
 mod undo;
 mod unknown_words;

@@ -36,6 +36,20 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
         }
     }
     for (name, rule) in &definition.attributes {
+        let is_sensitive = model.attributes.get(name).is_some_and(|one| one.sensitive);
+        // The name of its field is what tells a secret in the text of a device.
+        let is_shared = matches!(
+            &rule.location,
+            RestLocation::Group { .. }
+                | RestLocation::Inside(_)
+                | RestLocation::Members(_)
+                | RestLocation::Entries(_)
+        );
+        if is_sensitive && is_shared {
+            error(format!(
+                "`{name}` is sensitive and shares its place with other values, so that it cannot be masked: give it a `field` of its own"
+            ));
+        }
         match &rule.location {
             RestLocation::Inside(leader) => {
                 let led = definition.attributes.get(leader.as_str()).is_some_and(
