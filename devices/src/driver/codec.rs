@@ -17,6 +17,7 @@ use crate::pattern::Pattern;
 use crate::value::Value;
 
 pub(crate) use range_set::RangeSet;
+use range_set::Pairs;
 pub(crate) use type7::decode as decode_type7;
 
 /// A value that a codec cannot translate: the expected form. Never a secret.
@@ -105,6 +106,11 @@ pub(super) enum WrittenForm {
     Value,
 }
 
+word_values!(Pairs {
+    "list" => Pairs::List,
+    "range" => Pairs::Range,
+});
+
 word_values!(WrittenForm {
     "word" => WrittenForm::Word,
     "value" => WrittenForm::Value,
@@ -127,6 +133,8 @@ keys! {
         low: Option<u32> where [CodecForm::RangeSet],
         /// Highest number.
         high: Option<u32> where [CodecForm::RangeSet],
+        /// How the device prints two neighbors: `range`, `24-25`, or `list`, `24,25`.
+        pairs: Pairs where [CodecForm::RangeSet] = Pairs::List,
         /// Attribute with the form of the secret.
         form: Option<String> where [Type7],
         /// Character between elements.
@@ -215,7 +223,11 @@ impl Codec {
             CodecForm::RangeSet => match (keys.low, keys.high) {
                 (None, _) => return missing("low"),
                 (_, None) => return missing("high"),
-                (Some(low), Some(high)) => Codec::RangeSet(RangeSet { low, high }),
+                (Some(low), Some(high)) => Codec::RangeSet(RangeSet {
+                    low,
+                    high,
+                    pairs: keys.pairs,
+                }),
             },
             Type7 => match keys.form {
                 None => return missing("form"),

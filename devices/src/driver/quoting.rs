@@ -13,6 +13,8 @@ pub(crate) struct Quoting {
     escape: Option<char>,
     /// Further characters that need the escape.
     escaped: String,
+    /// The device prints marks around each text.
+    always: bool,
 }
 
 keys! {
@@ -24,6 +26,8 @@ keys! {
         escape: Option<char>,
         /// Further characters that need the escape.
         escaped: String = String::new(),
+        /// The device prints marks around each text.
+        always: bool,
     }
 }
 
@@ -38,13 +42,14 @@ impl Quoting {
             mark: keys.mark,
             escape: keys.escape,
             escaped: keys.escaped,
+            always: keys.always,
         })
     }
 
     /// The word for a text, between marks if it needs them; `None` if no word has the text.
     pub(crate) fn write(&self, text: &str) -> Option<String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || PLAIN.contains(c);
-        if !text.is_empty() && text.chars().all(is_plain) && !self.has_special(text) {
+        if !self.always && !text.is_empty() && text.chars().all(is_plain) && !self.has_special(text) {
             return Some(text.to_owned());
         }
         let inner = self.escape(text)?;
@@ -136,6 +141,7 @@ mod tests {
             mark: '"',
             escape: Some('\\'),
             escaped: "$".to_owned(),
+            always: false,
         }
     }
 
@@ -144,6 +150,14 @@ mod tests {
             mark: '\'',
             escape: None,
             escaped: String::new(),
+            always: false,
+        }
+    }
+
+    fn always() -> Quoting {
+        Quoting {
+            always: true,
+            ..double()
         }
     }
 
@@ -156,6 +170,8 @@ mod tests {
             (double(), "a\\", Some("\"a\\\\\"")),
             (double(), "$(reboot)", Some("\"\\$(reboot)\"")),
             (double(), "a;b", Some("\"a;b\"")),
+            (always(), "spine-1", Some("\"spine-1\"")),
+            (always(), "", Some("\"\"")),
             (single(), "a b;c", Some("'a b;c'")),
             (single(), "a\\b", Some("'a\\b'")),
             (single(), "it's", None),
@@ -174,7 +190,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_leaves_its_word(text in "[ -~äé]{0,20}", rest in "[ -~]{0,10}") {
-            for quoting in [double(), single()] {
+            for quoting in [double(), single(), always()] {
                 let Some(word) = quoting.write(&text) else {
                     continue;
                 };

@@ -9,11 +9,21 @@ use super::CodecError;
 use crate::number_list;
 use crate::value::Value;
 
-/// Lowest and highest valid number, both inclusive.
+/// Lowest and highest valid number, both inclusive, and the form of two neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RangeSet {
     pub(crate) low: u32,
     pub(crate) high: u32,
+    pub(crate) pairs: Pairs,
+}
+
+/// How a device prints two neighbors. A line in another form would not be that of the device after an undo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pairs {
+    /// `24,25`.
+    List,
+    /// `24-25`.
+    Range,
 }
 
 impl RangeSet {
@@ -95,7 +105,11 @@ impl RangeSet {
         if set.len() as u64 == u64::from(self.high - self.low) + 1 {
             return "all".to_owned();
         }
-        number_list::text(set, 3)
+        let shortest = match self.pairs {
+            Pairs::List => 3,
+            Pairs::Range => 2,
+        };
+        number_list::text(set, shortest)
     }
 
     /// The absolute list for a relative change; all numbers if the current list is unknown.
@@ -147,7 +161,11 @@ impl RangeSet {
 mod tests {
     use super::*;
 
-    const VLANS: RangeSet = RangeSet { low: 1, high: 4094 };
+    const VLANS: RangeSet = RangeSet {
+        low: 1,
+        high: 4094,
+        pairs: Pairs::List,
+    };
 
     #[test]
     fn range_set_sorts_and_merges_lists() {
@@ -170,6 +188,18 @@ mod tests {
         for text in ["x", "0", "5-3", "1-5000"] {
             assert!(VLANS.canonicalize(&text.into()).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn range_set_writes_pairs_as_the_device() {
+        let pairs = RangeSet {
+            pairs: Pairs::Range,
+            ..VLANS
+        };
+        for (text, expected) in [("24,25", "24-25"), ("24-25", "24-25"), ("1,3-5", "1,3-5")] {
+            assert_eq!(pairs.canonicalize(&text.into()), Ok(expected.into()));
+        }
+        assert_eq!(VLANS.canonicalize(&"24-25".into()), Ok("24,25".into()));
     }
 
     #[test]
