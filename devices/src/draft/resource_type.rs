@@ -164,8 +164,8 @@ impl SampleLines<'_> {
         let text = implementation(self.platform, self.name, outline);
         let untested = DefinitionFile::new(&*path, &*text);
         let registry = self.load(&[files.as_slice(), &[untested]].concat())?;
-        let instances = self.instances(&registry).ok_or_else(unknown)?;
-        let tests = tests(self.text, &instances);
+        let reading = self.reading(&registry).ok_or_else(unknown)?;
+        let tests = tests(self.text, &reading);
         files.push(DefinitionFile::new(path, text + &tests));
         let results = self.load(&files)?.test(Some(self.name));
         let mut own = results.iter().filter(|result| result.own);
@@ -198,17 +198,27 @@ impl SampleLines<'_> {
         }
     }
 
-    /// The instances of the sample.
-    fn instances(&self, registry: &Registry) -> Option<Vec<String>> {
+    /// What the draft reads of the sample.
+    fn reading(&self, registry: &Registry) -> Option<SampleReading> {
         let platform = registry.platform(&self.platform.name)?;
         let model = registry.model(self.name)?;
         let reads = Reads::from_iter([(CONFIG.to_owned(), self.text.to_owned())]);
         let state = platform.parse(&reads).ok()?;
-        let instances = Driver::new(platform, &Facts::default()).instances(model, &state);
-        let instances = instances.ok()?.into_iter();
+        let driver = Driver::new(platform, &Facts::default());
+        let instances = driver.instances(model, &state).ok()?.into_iter();
         let tables = instances.map(|found| inline_table(&found.attributes));
-        Some(tables.collect())
+        let unknown = driver.not_understood(&[model], &state);
+        Some(SampleReading {
+            instances: tables.collect(),
+            not_understood: unknown.iter().map(ToString::to_string).collect(),
+        })
     }
+}
+
+/// What a draft reads of a sample: instances as tables, and lines that it does not understand.
+struct SampleReading {
+    instances: Vec<String>,
+    not_understood: Vec<String>,
 }
 
 /// The attribute in whose section a label is.
@@ -232,7 +242,11 @@ impl TypeOutline {
 }
 
 /// A test that reads the sample, and one that sends nothing.
-fn tests(sample: &str, instances: &[String]) -> String {
+fn tests(sample: &str, reading: &SampleReading) -> String {
+    let SampleReading {
+        instances,
+        not_understood,
+    } = reading;
     let supplied = block(sample);
     let mut out = format!(
         "\n# CHECK: compare the values with the sample. Add tests of changes: `want` with `commands`.\n\
@@ -242,6 +256,15 @@ fn tests(sample: &str, instances: &[String]) -> String {
         let _ = writeln!(out, "  {instance},");
     }
     out.push_str("]\n");
+    if !not_understood.is_empty() {
+        let lines = not_understood.iter().map(|line| quoted(line));
+        let lines: Vec<String> = lines.collect();
+        let _ = writeln!(
+            out,
+            "not_understood = [{}]    # CHECK: lines for the type?",
+            lines.join(", ")
+        );
+    }
     if let Some(first) = instances.first() {
         let _ = write!(
             out,

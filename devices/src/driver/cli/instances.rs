@@ -414,12 +414,15 @@ impl CliType {
         if self.is_of_other_type(name, value) {
             return true;
         }
+        value
+            .scalar_text()
+            .is_some_and(|text| self.skips(name, &text))
+    }
+
+    /// Whether a word in the place of an attribute belongs to another line.
+    pub(super) fn skips(&self, name: &str, word: &str) -> bool {
         let rule = self.attributes.get(name);
-        let Some(rule) = rule.filter(|rule| !rule.skip.is_empty()) else {
-            return false;
-        };
-        let text = value.scalar_text();
-        text.is_some_and(|text| rule.skip.iter().any(|word| text.eq_ignore_ascii_case(word)))
+        rule.is_some_and(|rule| rule.skip.iter().any(|skip| word.eq_ignore_ascii_case(skip)))
     }
 
     /// Whether an instance with this name is none of the type.

@@ -58,6 +58,21 @@ impl Candidate<'_> {
         matches!(self.slot.form, SlotForm::ValueHead(_))
     }
 
+    /// Whether a value is a word that belongs to another line. It may be no valid value of the attribute.
+    pub(super) fn is_of_other_line(&self, cli: &CliType, node: &Node) -> bool {
+        let template = self.slot.template();
+        let first = template.and_then(|line| line.first_value(&node.text));
+        cli.has_skipped(&self.bindings)
+            || first.is_some_and(|(name, words)| {
+                // A name may have several words.
+                let mut names = (1..=words.len()).map(|length| words[..length].join(" "));
+                words.first().is_some_and(|word| {
+                    cli.skips(name, word)
+                        || names.all(|text| cli.is_of_other_type(name, &text.into()))
+                })
+            })
+    }
+
     pub(super) fn is_better_than(&self, other: &Self) -> bool {
         self.is_identified && !other.is_identified || other.is_value_head() && !self.is_value_head()
     }
@@ -216,7 +231,7 @@ impl CliType {
 }
 
 /// Some devices keep the line of a text that became empty.
-fn empty_text(rule: &CliAttributeRule, text: &str) -> Option<Bindings> {
+pub(super) fn empty_text(rule: &CliAttributeRule, text: &str) -> Option<Bindings> {
     let mut lines = rule
         .lines
         .iter()

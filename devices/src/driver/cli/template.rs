@@ -42,7 +42,7 @@ mod write;
 
 use std::collections::BTreeSet;
 
-use self::part::{HoleKind, Part, Piece, collect_companions, collect_compounds, collect_holes};
+use self::part::{Hole, HoleKind, Part, Piece, collect_companions, collect_compounds, collect_holes};
 use crate::driver::quoting::Quoting;
 use crate::value::{Name, Value};
 
@@ -206,16 +206,26 @@ impl LineTemplate {
 
     /// The literal words at the beginning, and the attribute of the one word behind them.
     pub(crate) fn placeholder_behind_head(&self) -> Option<(String, &str)> {
-        let behind = self
-            .parts
-            .iter()
-            .find(|part| !matches!(part, Part::Word(_)));
-        match behind {
-            Some(Part::Hole(hole)) if hole.kind == HoleKind::Word => {
-                Some((self.head(), hole.name.as_str()))
-            }
+        let hole = self.hole_behind_head();
+        let hole = hole.filter(|hole| hole.kind == HoleKind::Word)?;
+        Some((self.head(), hole.name.as_str()))
+    }
+
+    /// The first placeholder, if only literal words are before it.
+    fn hole_behind_head(&self) -> Option<&Hole> {
+        let mut parts = self.parts.iter();
+        match parts.find(|part| !matches!(part, Part::Word(_))) {
+            Some(Part::Hole(hole)) => Some(hole),
             _ => None,
         }
+    }
+
+    /// The attribute of the first value of a line with the literal words before it, and the words from
+    /// there on.
+    pub(crate) fn first_value<'t>(&self, text: &'t str) -> Option<(&Name, Vec<&'t str>)> {
+        let hole = self.hole_behind_head()?;
+        let before = self.head().split_whitespace().count();
+        Some((&hole.name, text.split_whitespace().skip(before).collect()))
     }
 
     /// The literal words before the first part that varies.

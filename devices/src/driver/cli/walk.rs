@@ -4,7 +4,7 @@
 use super::CliType;
 use super::block_path::{self, BlockLevel, BlockPath};
 use super::rules::{CONFIG, CliAttributeRule, InstanceKind};
-use super::slot::{Candidate, Slot, SlotForm};
+use super::slot::{Candidate, Slot, SlotForm, empty_text};
 use super::template::{Bindings, LineTemplate};
 use crate::not_understood::InstanceNames;
 use crate::read::indent::Node;
@@ -121,7 +121,7 @@ impl CliType {
         kind.has_forms() && found.is_some_and(|bindings| !self.has_skipped(&bindings))
     }
 
-    fn has_skipped(&self, bindings: &Bindings) -> bool {
+    pub(super) fn has_skipped(&self, bindings: &Bindings) -> bool {
         bindings.iter().any(|binding| self.is_skipped(binding))
     }
 }
@@ -411,8 +411,12 @@ impl<'a, 'v> Walk<'a, 'v> {
                 let is_skipped = slot.rule.is_none() && cli.has_skipped(&found.bindings);
                 return (!is_skipped).then_some(LineUse::Read(*slot));
             }
+            let is_empty = |rule| empty_text(rule, &node.text).is_some();
+            if slot.rule.is_some_and(is_empty) {
+                return Some(LineUse::Read(*slot));
+            }
             let candidate = slot.candidate(cli, node);
-            if cli.has_skipped(&candidate.bindings) {
+            if candidate.is_of_other_line(cli, node) {
                 return None;
             }
             if best

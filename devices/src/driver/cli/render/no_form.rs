@@ -1,6 +1,7 @@
 //! Renders the removal of a line: its `no` form.
 
 use super::Rendering;
+use crate::driver::cli::attribute_lines::begins_with;
 use crate::driver::cli::rules::{CliAttributeRule, NoForm};
 use crate::driver::cli::template::{LineTemplate, Vocabulary, value_parts};
 use crate::driver::implementation::RenderError;
@@ -31,9 +32,17 @@ impl Rendering<'_> {
             .and_then(|(_, text)| {
                 let positive = self.cli.negation.positive(text);
                 let text = positive.as_deref().unwrap_or(text);
-                rule.lines
-                    .iter()
+                let mut lines = rule.lines.iter();
+                let mut set = rule.set.values().flatten();
+                // The line of one value may begin with other words than those of all others.
+                let is_other = |template: &&LineTemplate| {
+                    let mut lines = rule.lines.iter();
+                    template.read(text, self.cli).is_some()
+                        && !lines.any(|line| begins_with(text, &line.head()))
+                };
+                lines
                     .find(|template| template.read(text, self.cli).is_some())
+                    .or_else(|| set.find(is_other).filter(|_| !rule.lines.is_empty()))
             })
             .or(own)
             .or(rule.lines.first());
