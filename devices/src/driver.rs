@@ -40,6 +40,7 @@ mod owner;
 mod parameter;
 pub(crate) mod platform;
 pub(crate) mod problem;
+mod new_block;
 pub(crate) mod quoting;
 mod read_rule;
 pub(crate) mod registry;
@@ -340,10 +341,12 @@ impl Driver {
     /// # Errors
     /// A value cannot be written, or the type is not supported.
     pub fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
-        self.implementation(&change.desired.model)
+        let operations = self
+            .implementation(&change.desired.model)
             .map_err(|error| RenderError::new("ensure", error.to_string()))?
-            .render(change, state)
-            .map(|operations| operations.into_iter().map(|one| self.masked(one)).collect())
+            .render(change, state)?;
+        self.check_new_blocks(&operations, state)?;
+        Ok(operations.into_iter().map(|one| self.masked(one)).collect())
     }
 
     /// The operation with all its secrets marked: the body of a complete object has fields that no

@@ -23,6 +23,7 @@ use super::inactive::InactiveRule;
 use super::manager_rule::ManagerRule;
 use super::negation::Negation;
 use super::parameter::{Parameter, ParameterValues};
+use super::new_block::NewBlockRule;
 use super::quoting::Quoting;
 use super::read_rule::{ParseRule, ReadRule};
 use super::self_test::platform_test::PlatformTest;
@@ -91,6 +92,8 @@ pub struct Platform {
     pub(crate) negation: Negation,
     /// How words have blanks.
     pub(crate) quoting: Option<Quoting>,
+    /// Blocks that need a line when they are created.
+    pub(super) new_blocks: Vec<NewBlockRule>,
     /// Longest input line that the device accepts.
     pub(crate) line_limit: usize,
     /// How the configuration shows what a session uses.
@@ -194,6 +197,12 @@ impl Platform {
         }
         let quoting = PlatformSections::quote(root);
         let quoting = quoting.and_then(|item| Quoting::load(&item));
+        let new_blocks: Option<Named<NewBlockRule>> = match transport {
+            Some(Transport::SshCli) => read_value(TransportSections::new_block(root)),
+            _ => None,
+        };
+        let new_blocks = new_blocks.into_iter().flatten();
+        let new_blocks = new_blocks.map(|(_, rule)| rule).collect();
         let session_use = PlatformSections::session_use(root);
         let session_use = session_use.and_then(|item| SessionUse::load(&item));
         let standby: Option<StandbyRule> = read_value(PlatformSections::standby(root));
@@ -268,6 +277,7 @@ impl Platform {
             refused_characters: keys.refused_characters,
             negation,
             quoting,
+            new_blocks,
             line_limit: keys.line_limit,
             session_use,
             standby,

@@ -132,6 +132,20 @@ impl InterfaceName {
         self.subinterface.is_none() && (is_ethernet || self.is_port_channel())
     }
 
+    /// A part of an Ethernet port or port channel, which belongs to a VLAN by its encapsulation.
+    pub(super) fn is_lan_subinterface(&self) -> bool {
+        let port = Self {
+            subinterface: None,
+            ..self.clone()
+        };
+        self.subinterface.is_some() && port.is_switchable()
+    }
+
+    /// `TunnelN`.
+    pub(super) fn is_tunnel(&self) -> bool {
+        self.type_name() == "Tunnel"
+    }
+
     /// `Port-channelN`.
     pub(super) fn is_port_channel(&self) -> bool {
         self.type_name() == "Port-channel" && self.subinterface.is_none()

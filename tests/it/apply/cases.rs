@@ -139,6 +139,8 @@ cases! {
     reserved_vlan_in_sync_is_in_sync_and_another_fails_alone
     snmp_user_keeps_its_access_list
     speeds_beyond_a_gigabit_are_sent_as_the_device_prints_them
+    sub_interface_is_created_with_its_vlan
+    switch_guards_addresses_of_its_ports
     tag_that_matches_nothing_is_a_warning_beside_one_that_matches
     tags_that_match_nothing_are_a_warning
     trunk_becomes_dynamic_in_one_run

@@ -10,6 +10,7 @@ use crate::driver::facts::{FactKeys, IdentityKeys};
 use crate::driver::inactive::InactiveRule;
 use crate::driver::manager_rule::ManagerRule;
 use crate::driver::negation::OneWord;
+use crate::driver::new_block::NewBlockRule;
 use crate::driver::parameter::ParameterKeys;
 use crate::driver::quoting::QuoteKeys;
 use crate::driver::read_rule::ReadKeys;
@@ -93,6 +94,8 @@ sections! {
         manager: ManagerRule,
         /// How the configuration marks parts that the device does not use.
         inactive: InactiveRule,
+        /// Blocks that need a line when they are created.
+        new_block: Named<NewBlockRule>,
     }
 }
 

@@ -4,6 +4,7 @@ mod access;
 mod banner;
 pub(super) mod bgp_list;
 mod blocks;
+mod dhcp_snooping;
 pub(crate) mod keys;
 mod logging;
 mod naming;
@@ -143,6 +144,49 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(access::aaa_session_id),
     ),
     rule("archive", Effect::Run(blocks::archive)),
+    // "ip dhcp snooping ..." in the Catalyst 3560 Command Reference.
+    on(
+        has_switching,
+        "ip dhcp snooping vlan <vlan-list>",
+        Effect::Run(dhcp_snooping::vlans),
+    ),
+    on(
+        has_switching,
+        "ip dhcp snooping information option allow-untrusted",
+        Effect::Store,
+    ),
+    on(
+        has_switching,
+        "ip dhcp snooping information option",
+        Effect::OnByDefault,
+    ),
+    on(
+        has_switching,
+        "ip dhcp snooping verify mac-address",
+        Effect::OnByDefault,
+    ),
+    on(
+        has_switching,
+        "ip dhcp snooping database (timeout | write-delay) ! <0-86400>",
+        Effect::Store,
+    ),
+    on(
+        has_switching,
+        "ip dhcp snooping database ! <word>",
+        Effect::Store,
+    ),
+    on(has_switching, "ip dhcp snooping", Effect::Store),
+    // "errdisable recovery": Catalyst 3560 Command Reference.
+    on(
+        has_switching,
+        "errdisable recovery cause (all | arp-inspection | bpduguard | channel-misconfig | dhcp-rate-limit | dtp-flap | inline-power | link-flap | loopback | mac-limit | pagp-flap | port-mode-failure | psecure-violation | psp | security-violation | small-frame | storm-control | udld | vmps)",
+        Effect::Store,
+    ),
+    on(
+        has_switching,
+        "errdisable recovery interval ! <30-86400>",
+        Effect::Unless("errdisable recovery interval 300"),
+    ),
     rule("ip dhcp pool <word>", Effect::Run(blocks::dhcp_pool)),
     rule(
         "crypto pki trustpoint <word>",

@@ -5,8 +5,8 @@ mod port_line;
 mod switchport_line;
 
 use self::ip_line::{
-    access_group, ip_address, standby_authentication, standby_group, standby_priority,
-    vrf_forwarding,
+    access_group, encapsulation_dot1q, ip_address, ip_unnumbered, standby_authentication,
+    standby_group, standby_priority, vrf_forwarding,
 };
 use self::port_line::{channel_group, duplex, mtu, port_priority, port_security, speed};
 use self::switchport_line::{
@@ -49,6 +49,15 @@ fn is_physical(scope: &RuleScope<'_>) -> bool {
     scope.interface.is_some_and(|name| !name.is_virtual())
 }
 
+fn is_lan_subinterface(scope: &RuleScope<'_>) -> bool {
+    let name = scope.interface;
+    name.is_some_and(InterfaceName::is_lan_subinterface)
+}
+
+fn is_tunnel(scope: &RuleScope<'_>) -> bool {
+    scope.interface.is_some_and(InterfaceName::is_tunnel)
+}
+
 fn is_bundle(scope: &RuleScope<'_>) -> bool {
     scope.interface.is_some_and(InterfaceName::is_port_channel)
 }
@@ -88,6 +97,12 @@ const MANAGEMENT: &str = "GigabitEthernet0/0";
 /// All rules of the mode.
 pub(crate) const RULES: &[Rule] = &[
     rule("description ! <line>", Effect::Store),
+    // "encapsulation dot1q" in the Cisco IOS LAN Switching Command Reference.
+    on(
+        is_lan_subinterface,
+        "encapsulation dot1q ! <1-4094> [native | second-dot1q (any | <vlan-list>)]",
+        Effect::Run(encapsulation_dot1q),
+    ),
     // Recordings i0760, i0802: `negotiation auto` of routers, `no mop ...` of IOS XE.
     on(is_router, "negotiation auto", Effect::BothForms),
     on(is_router, "mop enabled", Effect::OnByDefault),
@@ -184,12 +199,18 @@ pub(crate) const RULES: &[Rule] = &[
         "ip address ! (<ipv4> <mask> [secondary] | dhcp)",
         Effect::Run(ip_address),
     ),
+    // "ip unnumbered" in the Cisco IOS IP Addressing Services Command Reference.
+    rule(
+        "ip unnumbered ! <interface> [poll]",
+        Effect::Run(ip_unnumbered),
+    ),
     rule(
         "ip access-group ! <word> (in | out)",
         Effect::Run(access_group),
     ),
     rule("ip helper-address <ipv4>", Effect::Store),
     rule("ip mtu ! <68-9198>", Effect::Store),
+    rule("ip tcp adjust-mss ! <500-1460>", Effect::Store),
     rule("ip unreachables", Effect::OnByDefault),
     // HSRP: IOS XE Qualified Command Reference, "HSRP Commands"; recording i0827.
     rule("standby <0-255> ! <never>", Effect::Run(standby_group)),
@@ -236,8 +257,43 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Store,
     ),
     on(is_physical, "ip dhcp snooping trust", Effect::Store),
+    // "ip arp inspection", "ip verify source": Catalyst 3560 Command Reference.
+    on(is_switchable, "ip arp inspection trust", Effect::Store),
+    on(
+        is_switchable,
+        "ip arp inspection limit ! (rate <0-2048> [burst interval <1-15>] | none)",
+        Effect::Store,
+    ),
+    on(
+        is_switchable,
+        "ip verify source ! [port-security | mac-check]",
+        Effect::Store,
+    ),
     on(has_mtu, "mtu ! <1500-9198>", Effect::Run(mtu)),
     rule("bandwidth ! <1-200000000>", Effect::Store),
+    // "tunnel ..." in the Cisco IOS Interface and Hardware Component Command Reference.
+    on(
+        is_tunnel,
+        "tunnel source ! (<ipv4> | <ipv6> | dynamic | <interface>)",
+        Effect::Store,
+    ),
+    on(
+        is_tunnel,
+        "tunnel mode ! (gre (ip | ipv6 | multipoint) | ipip | ipsec (ipv4 | ipv6) | ipv6 | ipv6ip [6to4 | isatap])",
+        Effect::Unless("tunnel mode gre ip"),
+    ),
+    on(
+        is_tunnel,
+        "tunnel destination ! (<ipv4> | <ipv6> | dynamic | <hostname>)",
+        Effect::Store,
+    ),
+    on(is_tunnel, "tunnel key ! <0-4294967295>", Effect::Store),
+    on(is_tunnel, "tunnel vrf ! <word>", Effect::Store),
+    on(
+        is_tunnel,
+        "tunnel protection ipsec profile ! <word> [shared]",
+        Effect::Store,
+    ),
     rule(
         "ipv6 address <ipv6-prefix> [eui-64 | link-local]",
         Effect::Store,

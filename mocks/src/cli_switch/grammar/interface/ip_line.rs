@@ -6,6 +6,9 @@ use crate::cli_switch::effect::Reply;
 use crate::cli_switch::tree::Entry;
 use crate::cli_switch::type7;
 
+/// "Configuring IP Routing over IEEE 802.1Q" in the Cisco IOS LAN Switching Configuration Guide.
+const NO_VLAN: &str = "% Configuring IP routing on a LAN subinterface is only allowed if that\nsubinterface is already configured as part of an IEEE 802.10, IEEE 802.1Q, or ISL vLAN.";
+
 pub(super) fn vrf_forwarding(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let name = command.words.last().cloned().unwrap_or_default();
     let form = command.identity_text().replace("vrf forwarding", "vrf");
@@ -26,11 +29,11 @@ pub(super) fn vrf_forwarding(session: &mut ConfigSession<'_>, command: &Command)
     if same && command.is_set() {
         return Reply::Silent;
     }
-    let addresses = block
-        .entries()
-        .iter()
-        .any(|line| line.identity.starts_with("ip address"));
-    block.retain(|line| !line.identity.starts_with("ip address"));
+    let is_address = |line: &Entry| {
+        line.identity.starts_with("ip address") || line.identity == "ip unnumbered"
+    };
+    let addresses = block.entries().iter().any(is_address);
+    block.retain(|line| !is_address(line));
     if command.is_set() {
         // An interface is in one VRF, whatever the form of its line.
         block.retain(|line| {
@@ -52,6 +55,29 @@ pub(super) fn vrf_forwarding(session: &mut ConfigSession<'_>, command: &Command)
     Reply::Text(format!(
         "% Interface {interface} IPv4 disabled and address(es) removed due to {verb} VRF {name}"
     ))
+}
+
+/// The device prints the word with a capital letter.
+pub(super) fn encapsulation_dot1q(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    if command.is_set() {
+        let text = command.text().replacen("dot1q", "dot1Q", 1);
+        session.block().set(command.entry(text));
+        return Reply::Silent;
+    }
+    session
+        .block()
+        .retain(|line| !line.identity.starts_with("ip address"));
+    store(session, command)
+}
+
+/// The address of another interface replaces those of this one.
+pub(super) fn ip_unnumbered(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    if command.is_set() {
+        session
+            .block()
+            .retain(|line| !line.identity.starts_with("ip address"));
+    }
+    store(session, command)
 }
 
 pub(super) fn ip_address(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
@@ -84,6 +110,11 @@ pub(super) fn ip_address(session: &mut ConfigSession<'_>, command: &Command) -> 
             if let Some((other, _)) = taken {
                 return Reply::Text(format!("% {} overlaps with {other}", command.word(2)));
             }
+            let lacks_vlan = session.block().find("encapsulation dot1q").is_none();
+            if name.is_lan_subinterface() && lacks_vlan {
+                return Reply::Text(NO_VLAN.to_owned());
+            }
+            session.block().remove("ip unnumbered");
             session.block().set(entry);
         }
         _ if command.words.len() == command.identity => {

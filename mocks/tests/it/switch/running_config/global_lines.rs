@@ -373,4 +373,26 @@ pub(super) const GLOBAL_CASES: &[ConfigCase] = &[
         ],
         absent: &["area 2", "route-map A", "redistribute connected"],
     },
+    ConfigCase {
+        model: XE,
+        typed: &[
+            "ip dhcp snooping vlan 10,20-29",
+            "ip dhcp snooping vlan 30",
+            "no ip dhcp snooping vlan 20-25",
+            "no ip dhcp snooping information option",
+            "no ip dhcp snooping verify mac-address",
+            "ip dhcp snooping verify mac-address",
+            "ip dhcp snooping",
+            "errdisable recovery cause bpduguard",
+            "errdisable recovery interval 60",
+            "errdisable recovery interval 300",
+        ],
+        printed: &[
+            "ip dhcp snooping vlan 10,26-30",
+            "no ip dhcp snooping information option",
+            "",
+            "errdisable recovery cause bpduguard",
+        ],
+        absent: &["verify mac-address", "recovery interval"],
+    },
 ];
