@@ -16,8 +16,8 @@ use crate::number_list;
 use crate::pattern::Pattern;
 use crate::value::Value;
 
-pub(crate) use range_set::RangeSet;
 use range_set::Pairs;
+pub(crate) use range_set::RangeSet;
 pub(crate) use type7::decode as decode_type7;
 
 /// A value that a codec cannot translate: the expected form. Never a secret.

@@ -49,7 +49,8 @@ impl Quoting {
     /// The word for a text, between marks if it needs them; `None` if no word has the text.
     pub(crate) fn write(&self, text: &str) -> Option<String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || PLAIN.contains(c);
-        if !self.always && !text.is_empty() && text.chars().all(is_plain) && !self.has_special(text) {
+        if !self.always && !text.is_empty() && text.chars().all(is_plain) && !self.has_special(text)
+        {
             return Some(text.to_owned());
         }
         let inner = self.escape(text)?;

@@ -42,7 +42,9 @@ mod write;
 
 use std::collections::BTreeSet;
 
-use self::part::{Hole, HoleKind, Part, Piece, collect_companions, collect_compounds, collect_holes};
+use self::part::{
+    Hole, HoleKind, Part, Piece, collect_companions, collect_compounds, collect_holes,
+};
 use crate::driver::quoting::Quoting;
 use crate::value::{Name, Value};
 

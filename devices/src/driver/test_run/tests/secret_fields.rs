@@ -126,7 +126,9 @@ fn fields(definition: &Table) -> Vec<(String, Vec<String>)> {
     let of = |(name, rule): (&String, &Toml)| {
         let codec = rule.get("codec").and_then(Toml::as_str);
         // The field of an uploaded file has its name.
-        let is_own = ["sub", "upload", "with"].iter().all(|key| rule.get(key).is_none())
+        let is_own = ["sub", "upload", "with"]
+            .iter()
+            .all(|key| rule.get(key).is_none())
             && !codec.is_some_and(|codec| SHARED.contains(&codec));
         let fields = texts(rule.get("field").filter(|_| is_own)?);
         let fields = fields.into_iter().map(str::to_owned).collect();
@@ -281,7 +283,8 @@ fn requests_with_sensitive_attributes_are_masked() {
             let attributes = model.resolve("", want);
             let attributes =
                 attributes.and_then(|attributes| driver.canonicalize(model, attributes));
-            let (Ok(attributes), Ok(state)) = (attributes, initial_state(&driver, definition, test))
+            let (Ok(attributes), Ok(state)) =
+                (attributes, initial_state(&driver, definition, test))
             else {
                 continue;
             };

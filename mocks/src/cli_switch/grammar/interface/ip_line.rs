@@ -29,9 +29,8 @@ pub(super) fn vrf_forwarding(session: &mut ConfigSession<'_>, command: &Command)
     if same && command.is_set() {
         return Reply::Silent;
     }
-    let is_address = |line: &Entry| {
-        line.identity.starts_with("ip address") || line.identity == "ip unnumbered"
-    };
+    let is_address =
+        |line: &Entry| line.identity.starts_with("ip address") || line.identity == "ip unnumbered";
     let addresses = block.entries().iter().any(is_address);
     block.retain(|line| !is_address(line));
     if command.is_set() {
