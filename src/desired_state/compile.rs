@@ -6,19 +6,23 @@ use std::sync::Arc;
 use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::diagnostic::{Diagnostic, Source};
-use switchtender_devices::driver::{Facts, Registry};
+use switchtender_devices::driver::{Driver, Facts, Registry};
 use switchtender_devices::model::canonical::ScalarMeaning;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
-use switchtender_devices::value::Value;
+use switchtender_devices::value::{Attributes, Name, Value};
 use tokio::sync::oneshot;
 
 use super::document::{PlainScalar, YamlValue};
 use super::error::StateError;
-use super::merged_state::{MergedResource, MergedState, ValueOrigin};
+use super::expand::completion::Completer;
+use super::expand::exclusion::Exclusions;
+use super::merged_state::{MergedResource, MergedState, MergedValue, ValueOrigin};
 use super::origin_map::{CatalogPart, OriginMap};
 use super::secret_values::{FORMS, InvalidSecretSource, SecretValues, is_secret};
 use super::state_entry::StateEntry;
 use super::template::{self, TemplateError, TemplateLimits, Templates};
+use crate::catalog::rich_data;
+use crate::coverage::strict::Strict;
 use crate::inventory::Device;
 
 /// What a catalog is made for.
@@ -36,10 +40,16 @@ pub(crate) struct StateCatalog {
     pub(crate) origins: OriginMap,
     /// Errors of the files. The parts that they are about are not in the catalog.
     pub(crate) errors: Vec<Diagnostic>,
+    /// What the files leave out.
+    pub(crate) warnings: Vec<Diagnostic>,
     /// Parts of the files that have an effect for some devices only.
     pub(crate) entries: Vec<StateEntry>,
     /// Where the text of each resource is, with its type and title.
     resources: Vec<(Range<usize>, String, String)>,
+    /// Types, attributes and lines that are left to others.
+    pub(crate) unmanaged: Exclusions,
+    /// Which lines of the configuration must be managed.
+    pub(crate) strict: Option<Strict>,
 }
 
 impl StateCatalog {
@@ -120,6 +130,11 @@ impl MergedState {
     ) -> Result<StateCatalog, StateError> {
         let templates = self.templates(of)?;
         let mut findings = self.errors.clone();
+        let mut warnings = self.warnings.clone();
+        let driver = self.completing_driver(of);
+        let mut completer = driver
+            .as_ref()
+            .map(|driver| self.completer(driver, of.registry));
         let mut writer = CatalogWriter::new(&of.device.certname);
         for (type_name, resources) in &self.types {
             let model = of.registry.model(type_name);
@@ -149,12 +164,25 @@ impl MergedState {
                 if is_present {
                     writer.parameter("ensure", &json!("present"), &resource.origin, None);
                 }
+                let values = parameters
+                    .iter()
+                    .filter_map(|(name, json, _)| Some((*name, rich_data::read(json).ok()?)));
+                let declared = model
+                    .map(|model| canonical(model, values))
+                    .unwrap_or_default();
                 for (name, json, value) in parameters {
                     writer.parameter(name, &json, &value.origin, Some(&value.name_origin));
+                }
+                if let (Some(completer), Some(model)) = (&mut completer, model) {
+                    for completed in completer.values(model, title, &declared) {
+                        let json = rich_data::write(&completed.value);
+                        writer.default(&completed.name, &json, completed.origin);
+                    }
                 }
                 writer.end_resource(&resource.origin);
             }
         }
+        warnings.extend(completer.into_iter().flat_map(Completer::finish));
         for (type_name, origin) in &self.purge {
             let resource = MergedResource::at(origin.clone(), origin.clone());
             writer.resource("resources", type_name, &resource);
@@ -163,9 +191,58 @@ impl MergedState {
         }
         Ok(StateCatalog {
             errors: findings,
+            warnings,
             entries: self.entries.clone(),
+            unmanaged: self.unmanaged.clone(),
+            strict: self.strict,
             ..writer.finish(&of.device.name)
         })
+    }
+
+    /// The driver for `complete`. Without facts it is that of a device without them.
+    fn completing_driver(&self, of: &StateDevice<'_>) -> Option<Driver> {
+        if self.completion.is_empty() {
+            return None;
+        }
+        let facts = of.facts.cloned().unwrap_or_default();
+        of.device.driver(of.registry, &facts)
+    }
+
+    fn completer<'a>(&'a self, driver: &Driver, registry: &'a Registry) -> Completer<'a> {
+        let models = self.types.keys().filter_map(|name| registry.model(name));
+        let models: Vec<&TypeModel> = models.map(|model| &**model).collect();
+        Completer::new(self, driver, &models)
+    }
+
+    /// The state with the values that `complete` sets, as far as they can be known without templates.
+    pub(crate) fn completed(&self, of: &StateDevice<'_>) -> Self {
+        match self.completing_driver(of) {
+            Some(driver) => self.with_defaults(&driver, of.registry),
+            None => self.clone(),
+        }
+    }
+
+    /// The state with the values that `complete` sets for a driver.
+    pub(super) fn with_defaults(&self, driver: &Driver, registry: &Registry) -> Self {
+        let mut state = self.clone();
+        let mut completer = self.completer(driver, registry);
+        for (type_name, resources) in &self.types {
+            let Some(model) = registry.model(type_name) else {
+                continue;
+            };
+            for (title, resource) in resources {
+                let values = resource.attributes.iter();
+                let values = values.map(|(name, value)| (name.as_str(), value.value.plain_value()));
+                let declared = canonical(model, values);
+                for completed in completer.values(model, title, &declared) {
+                    let value = MergedValue::default_of(&completed);
+                    let attributes = &mut state.types[type_name][title].attributes;
+                    attributes.insert(completed.name.to_string(), value);
+                }
+            }
+        }
+        state.warnings.extend(completer.finish());
+        state
     }
 
     /// The templates with their values. Variables can be templates that use the other names.
@@ -208,6 +285,15 @@ impl MergedState {
         templates.set_variables(Json::Object(variables));
         Ok(templates)
     }
+}
+
+/// The attributes of a resource in canonical form. What has none is reported later.
+fn canonical<'n>(model: &TypeModel, values: impl Iterator<Item = (&'n str, Value)>) -> Attributes {
+    let values = values.map(|(name, value)| {
+        let canonical = model.canonicalize(name, &value);
+        (Name::from(name), canonical.unwrap_or(value))
+    });
+    values.collect()
 }
 
 fn needs_facts(origin: &ValueOrigin) -> StateError {
@@ -408,6 +494,14 @@ impl CatalogWriter {
         self.value(value, origin, of_name);
     }
 
+    /// A parameter that `complete` sets.
+    fn default(&mut self, name: &str, value: &Json, origin: &ValueOrigin) {
+        self.parameter(name, value, origin, None);
+        if let Some(part) = self.origins.last_mut() {
+            part.is_default = true;
+        }
+    }
+
     fn end_resource(&mut self, origin: &ValueOrigin) {
         self.text.push_str("}}");
         if let Some((range, ..)) = self.resources.last_mut() {
@@ -416,6 +510,7 @@ impl CatalogWriter {
         self.origins.push(CatalogPart {
             range: self.start..self.text.len(),
             resource: self.count,
+            is_default: false,
             origin: origin.clone(),
             of_name: None,
         });
@@ -427,6 +522,7 @@ impl CatalogWriter {
         self.origins.push(CatalogPart {
             range: start..self.text.len(),
             resource: self.count,
+            is_default: false,
             origin: origin.clone(),
             of_name: of_name.cloned(),
         });
@@ -439,8 +535,11 @@ impl CatalogWriter {
             origins: OriginMap::new(Arc::clone(&source), self.origins),
             source,
             errors: Vec::new(),
+            warnings: Vec::new(),
             entries: Vec::new(),
             resources: self.resources,
+            unmanaged: Exclusions::default(),
+            strict: None,
         }
     }
 }

@@ -293,6 +293,51 @@ impl YamlValue {
         }
     }
 
+    /// A value of the program as YAML.
+    pub(super) fn of_value(value: &Value) -> Self {
+        let node = |value: &Value| YamlNode {
+            value: Self::of_value(value),
+            span: 0..0,
+        };
+        match value {
+            Value::Bool(_) | Value::Integer(_) | Value::Float(_) => Self::Plain(PlainScalar {
+                written: value.ruby_to_s(),
+                value: value.clone(),
+                definition: 0..0,
+            }),
+            Value::List(items) => Self::List(items.iter().map(node).collect()),
+            Value::Hash(entries) => {
+                let entries = entries.iter().map(|(name, value)| {
+                    let key = YamlKey {
+                        name: name.ruby_to_s(),
+                        span: 0..0,
+                    };
+                    (key, node(value))
+                });
+                Self::Map(entries.collect())
+            }
+            other => Self::Text(other.ruby_to_s()),
+        }
+    }
+
+    /// The value as the program has it, without templates and secrets.
+    pub(super) fn plain_value(&self) -> Value {
+        match self {
+            Self::Null => Value::Undef,
+            Self::Plain(plain) => plain.value.clone(),
+            Self::Text(text) => text.as_str().into(),
+            Self::List(items) => {
+                Value::List(items.iter().map(|item| item.value.plain_value()).collect())
+            }
+            Self::Map(entries) => {
+                let entries = entries.iter();
+                let entries =
+                    entries.map(|(key, node)| (key.name.as_str().into(), node.value.plain_value()));
+                Value::Hash(entries.collect())
+            }
+        }
+    }
+
     /// Bytes of the value.
     pub(super) fn size(&self) -> usize {
         const NODE: usize = 8;

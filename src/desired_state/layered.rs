@@ -328,6 +328,7 @@ impl LayeredValue {
                 origin: layer.origin(&node.span),
                 name_origin: layer.origin(&key.span),
                 through: None,
+                is_default: false,
             },
             place,
             label: layer.label.clone(),

@@ -19,6 +19,7 @@ use super::expand::view::{FileKey, Views};
 use super::layered::{LayeredResources, LayeredValue, MergeFindings};
 use super::merged_state::{MergedState, ValueOrigin};
 use super::state_directory::{StateFile, StateScope};
+use crate::coverage::strict::Strict;
 
 /// The key of a file for values that templates use.
 pub(super) const VARIABLES: &str = "vars";
@@ -26,6 +27,13 @@ pub(super) const VARIABLES: &str = "vars";
 pub(super) const PURGE: &str = "purge";
 /// The key of a file for attributes that resources share.
 pub(super) const PROFILES: &str = "profiles";
+
+/// The key of a file for what is left to others.
+pub(super) const UNMANAGED: &str = "unmanaged";
+/// The key of a file for types whose resources have defaults where no file sets a value.
+pub(super) const COMPLETE: &str = "complete";
+/// The key of a file for lines that must be managed.
+pub(super) const STRICT: &str = "strict";
 
 /// Keys that `resource` prints for what cannot be managed and what was not understood.
 pub(super) const NOT_DECLARED: [&str; 2] = ["not_managed", "not_understood"];
@@ -112,6 +120,12 @@ impl Merge<'_> {
                 VARIABLES => self.variables(layer, node),
                 PURGE => self.purge(layer, node),
                 PROFILES => self.profiles(layer, node),
+                UNMANAGED => self.unmanaged(layer, node),
+                COMPLETE => {
+                    let found = self.state.completion.read(layer, node, self.views);
+                    self.findings.errors.extend(found);
+                }
+                STRICT => self.strict(layer, node),
                 USE => {
                     let finding = layer
                         .origin(&key.span)
@@ -160,6 +174,33 @@ impl Merge<'_> {
                 }
                 _ => self.error(layer, &item.span, FORM),
             }
+        }
+    }
+
+    fn unmanaged(&mut self, layer: &Layer<'_>, node: &YamlNode) {
+        const FORM: &str = "`unmanaged` must be a list of types, attributes and patterns";
+        let list = match &node.value {
+            YamlValue::Null => return self.state.unmanaged.clear(),
+            YamlValue::List(list) => list.as_slice(),
+            _ => return self.error(layer, &node.span, FORM),
+        };
+        for item in list {
+            let Some(text) = item.value.written() else {
+                self.error(layer, &item.span, FORM);
+                continue;
+            };
+            let origin = layer.origin(&item.span);
+            let added = self.state.unmanaged.add(text, origin, self.views);
+            self.findings.errors.extend(added.err().map(|found| *found));
+        }
+    }
+
+    fn strict(&mut self, layer: &Layer<'_>, node: &YamlNode) {
+        let word = node.value.written().map(str::parse::<Strict>);
+        match (&node.value, word) {
+            (YamlValue::Null, _) => self.state.strict = None,
+            (_, Some(Ok(strict))) => self.state.strict = Some(strict),
+            _ => self.error(layer, &node.span, "`strict` must be `sections` or `all`"),
         }
     }
 
@@ -223,12 +264,16 @@ impl Merge<'_> {
             .map(|(name, value)| (name, value.merged))
             .collect();
         let mut resolution = Resolution::new(self.views, self.profiles, self.findings);
-        let types = resolution.resolve(self.resources);
-        let findings = resolution.finish();
+        let mut types = resolution.resolve(self.resources);
+        let mut findings = resolution.finish();
+        let (unmanaged, purge) = (&self.state.unmanaged, &self.state.purge);
+        findings.errors.extend(unmanaged.purged_instances(purge));
+        let warnings = unmanaged.remove_from(&mut types);
         MergedState {
             types,
             variables,
             errors: findings.errors,
+            warnings,
             entries: findings.entries,
             ..self.state
         }

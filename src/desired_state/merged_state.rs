@@ -7,7 +7,10 @@ use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::map::IndexMap;
 
 use super::document::YamlValue;
+use super::expand::completion::{CompletedValue, Completion};
+use super::expand::exclusion::Exclusions;
 use super::state_entry::StateEntry;
+use crate::coverage::strict::Strict;
 
 /// The state of one device.
 #[derive(Clone, Debug, Default)]
@@ -16,10 +19,17 @@ pub(crate) struct MergedState {
     pub(crate) types: IndexMap<String, IndexMap<String, MergedResource>>,
     /// Types whose undeclared instances are removed, each with its origin.
     pub(crate) purge: IndexMap<String, ValueOrigin>,
+    /// What is left to others.
+    pub(crate) unmanaged: Exclusions,
+    /// Types whose resources have defaults where no file sets a value.
+    pub(crate) completion: Completion,
+    /// Which lines of the configuration must be managed.
+    pub(crate) strict: Option<Strict>,
     /// Values that templates use.
     pub(crate) variables: IndexMap<String, MergedValue>,
     /// Errors of the files. The parts that they are about are left out.
     pub(crate) errors: Vec<Diagnostic>,
+    pub(crate) warnings: Vec<Diagnostic>,
     /// Parts that have an effect for some devices only.
     pub(crate) entries: Vec<StateEntry>,
 }
@@ -54,9 +64,22 @@ pub(crate) struct MergedValue {
     pub(crate) name_origin: ValueOrigin,
     /// The profile that has it. `None`: it stands at the resource.
     pub(crate) through: Option<Arc<UsedProfile>>,
+    /// `complete` sets it: the origin is that of its item.
+    pub(crate) is_default: bool,
 }
 
 impl MergedValue {
+    /// A value that `complete` sets.
+    pub(super) fn default_of(completed: &CompletedValue<'_>) -> Self {
+        Self {
+            value: Arc::new(YamlValue::of_value(&completed.value)),
+            origin: completed.origin.clone(),
+            name_origin: completed.origin.clone(),
+            through: None,
+            is_default: true,
+        }
+    }
+
     /// Whether it is a `~`.
     pub(super) fn is_mark(&self) -> bool {
         *self.value == YamlValue::Null

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use switchtender_devices::diagnostic::{Diagnostic, Label, Source};
+use switchtender_devices::diagnostic::{Diagnostic, Label, Severity, Source};
 
 use super::merged_state::ValueOrigin;
 use super::secret_values::FORMS;
@@ -26,6 +26,8 @@ pub(super) struct CatalogPart {
     pub(super) range: Range<usize>,
     /// The number of its resource.
     pub(super) resource: usize,
+    /// `complete` sets the value: no file says it, and no warning is about it.
+    pub(super) is_default: bool,
     pub(super) origin: ValueOrigin,
     /// The origin of the name, if the part is the value of an attribute.
     pub(super) of_name: Option<ValueOrigin>,
@@ -59,10 +61,21 @@ impl OriginMap {
     pub(crate) fn relocate(&self, findings: &mut Vec<Diagnostic>) {
         let mut merged = MergedFindings::default();
         for mut finding in std::mem::take(findings) {
+            if self.is_about_default(&finding) {
+                continue;
+            }
             let resource = self.relocate_one(&mut finding);
             merged.add(finding, resource);
         }
         *findings = merged.finish();
+    }
+
+    /// Whether a finding is a remark about a value that no file says.
+    fn is_about_default(&self, finding: &Diagnostic) -> bool {
+        let own = finding.labels.first();
+        let own = own.filter(|label| label.source.name == self.source.name);
+        let part = own.and_then(|label| self.part(label));
+        finding.severity != Severity::Error && part.is_some_and(|part| part.is_default)
     }
 
     /// Returns the number of the resource that a finding is about.
@@ -185,6 +198,7 @@ mod tests {
         let part = |range, resource, of_value, of_name| CatalogPart {
             range,
             resource,
+            is_default: false,
             origin: origin(of_value),
             of_name: Some(origin(of_name)),
         };
@@ -213,6 +227,7 @@ mod tests {
         let parts = (0..3).map(|number| CatalogPart {
             range: 2 * number..2 * number + 1,
             resource: number,
+            is_default: false,
             origin: ValueOrigin {
                 source: Arc::clone(&file),
                 span: 3..9,

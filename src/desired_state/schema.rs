@@ -1,22 +1,48 @@
 //! JSON Schema of desired state files, made from the models.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::driver::Registry;
-use switchtender_devices::model::view::METAPARAMETERS;
+use switchtender_devices::model::view::{METAPARAMETERS, USE};
 use switchtender_devices::model::{AttributeModel, Role, RunsOn, TypeModel};
 
-use super::merge::{NOT_DECLARED, PURGE, VARIABLES};
+use super::merge::{COMPLETE, NOT_DECLARED, PROFILES, PURGE, STRICT, UNMANAGED, VARIABLES};
 use crate::catalog::Level;
+use crate::coverage::strict::Strict;
 use crate::inventory::schema as inventory;
 
 /// The schema of a file of `--state`.
 pub(crate) fn schema(registry: &Registry) -> Json {
-    let models = registry
-        .models()
-        .filter(|model| model.runs_on != RunsOn::Host);
-    let mut properties: Map<String, Json> = models
-        .map(|model| (model.name.to_string(), type_schema(model)))
+    let models = || {
+        let models = registry.models();
+        models.filter(|model| model.runs_on != RunsOn::Host)
+    };
+    let resources: Map<String, Json> = models()
+        .map(|model| {
+            (
+                model.name.to_string(),
+                resource_schema(&[model], Map::new()),
+            )
+        })
         .collect();
+    let views = views(registry);
+    let objects: Map<String, Json> = views
+        .iter()
+        .map(|(name, places)| ((*name).to_owned(), object_schema(places)))
+        .collect();
+    let mut properties: Map<String, Json> = models()
+        .map(|model| {
+            let schema = titles(&model.doc, &format!("resource/{}", model.name));
+            (model.name.to_string(), schema)
+        })
+        .collect();
+    properties.extend(objects.keys().map(|name| {
+        let doc = format!("All that is declared about an {name}, with a section for each type.");
+        (name.clone(), titles(&doc, &format!("object/{name}")))
+    }));
+    properties.insert(PROFILES.to_owned(), profiles(&resources, &objects));
+    properties.extend(own_keys(&resources));
     properties.insert(
         VARIABLES.to_owned(),
         json!({"description": "Values for templates.", "type": ["object", "null"]}),
@@ -49,6 +75,8 @@ pub(crate) fn schema(registry: &Registry) -> Json {
                 "properties": {"secret": secret},
             },
             "metaparameter": metaparameters(),
+            "resource": resources,
+            "object": objects,
         },
     })
 }
@@ -103,9 +131,109 @@ fn metaparameters() -> Json {
     all.into()
 }
 
-fn type_schema(model: &TypeModel) -> Json {
-    let attributes = model.attributes.values();
-    let attributes = attributes.filter(|attribute| attribute.role != Role::ReadOnly);
+/// A map of titles to what is declared below each.
+fn titles(doc: &str, definition: &str) -> Json {
+    json!({
+        "description": doc,
+        "type": ["object", "null"],
+        "additionalProperties": {"$ref": format!("#/$defs/{definition}")},
+    })
+}
+
+/// The types of all platforms by view and section.
+type Places<'a> = BTreeMap<Option<&'a str>, Vec<&'a TypeModel>>;
+
+fn views(registry: &Registry) -> BTreeMap<&str, Places<'_>> {
+    let mut views: BTreeMap<&str, Places<'_>> = BTreeMap::new();
+    for model in registry.all_placed_types() {
+        if let Some(place) = &model.place {
+            let view = views.entry(&place.view).or_default();
+            let types = view.entry(place.section.as_deref()).or_default();
+            types.push(model);
+        }
+    }
+    views
+}
+
+/// What stands below a title of a view.
+fn object_schema(places: &Places<'_>) -> Json {
+    let sections = places.iter().filter_map(|(section, models)| {
+        let mut schema = resource_schema(models, Map::new());
+        schema["description"] = models[0].doc.as_str().into();
+        Some(((*section)?.to_owned(), schema))
+    });
+    let sections = sections.collect();
+    let flat = places.get(&None).map_or(&[][..], Vec::as_slice);
+    resource_schema(flat, sections)
+}
+
+/// The profiles of each type and view.
+fn profiles(resources: &Map<String, Json>, objects: &Map<String, Json>) -> Json {
+    let scopes = |names: &Map<String, Json>, folder: &'static str| {
+        let names: Vec<String> = names.keys().cloned().collect();
+        names.into_iter().map(move |name| {
+            let schema = json!({
+                "description": format!("Profiles of {name}, by name."),
+                "type": ["object", "null"],
+                "additionalProperties": {
+                    "$ref": format!("#/$defs/{folder}/{name}"),
+                    "not": {"type": "object", "required": [USE]},
+                },
+            });
+            (name, schema)
+        })
+    };
+    let all = scopes(resources, "resource").chain(scopes(objects, "object"));
+    json!({
+        "description": "Attributes that resources share, by type or view and name: `use` names them.",
+        "type": ["object", "null"],
+        "properties": all.collect::<Map<_, _>>(),
+        "additionalProperties": false,
+    })
+}
+
+/// The keys of a file for lists of types and lines.
+fn own_keys(resources: &Map<String, Json>) -> Map<String, Json> {
+    let types: Vec<&String> = resources.keys().collect();
+    let list = json!({"type": "array", "items": {"enum": types}});
+    let completed = json!({"anyOf": [{"const": "all"}, list]});
+    let words: Vec<&str> = Strict::ALL.iter().map(|strict| strict.word()).collect();
+    let keys = json!({
+        COMPLETE: {
+            "description": "Types whose resources have the platform's default where no file sets a value.",
+            "anyOf": [
+                completed,
+                {
+                    "type": "object", "required": ["types"], "additionalProperties": false,
+                    "properties": {
+                        "types": completed,
+                        "version": {
+                            "description": "Attributes that are newer than this version are left out.",
+                            "type": ["string", "number"],
+                        },
+                    },
+                },
+                {"type": "null"},
+            ],
+        },
+        UNMANAGED: {
+            "description": "Types, attributes, resources and lines (`/REGEX/`) that are left to others.",
+            "type": ["array", "null"], "items": {"type": "string"},
+        },
+        STRICT: {
+            "description": "Lines of the configuration that must be managed.",
+            "enum": words.into_iter().map(Json::from).chain([Json::Null]).collect::<Vec<_>>(),
+        },
+    });
+    match keys {
+        Json::Object(keys) => keys,
+        _ => Map::new(),
+    }
+}
+
+/// What stands below a title: the attributes of one type, or those of the types that share a place on different
+/// platforms. `sections`: further keys.
+fn resource_schema(models: &[&TypeModel], sections: Map<String, Json>) -> Json {
     let mut properties: Map<String, Json> = METAPARAMETERS
         .iter()
         .map(|name| {
@@ -115,15 +243,34 @@ fn type_schema(model: &TypeModel) -> Json {
             )
         })
         .collect();
-    properties.extend(attributes.map(|one| (one.name.to_string(), attribute_schema(one))));
+    properties.insert(
+        USE.to_owned(),
+        json!({
+            "description": "Names of profiles; later ones win.",
+            "anyOf": [
+                {"type": "string"}, {"type": "array", "items": {"type": "string"}}, {"type": "null"},
+            ],
+        }),
+    );
+    let attributes = models.iter().flat_map(|model| model.attributes.values());
+    for attribute in attributes.filter(|attribute| attribute.role != Role::ReadOnly) {
+        let schema = attribute_schema(attribute);
+        let name = attribute.name.to_string();
+        match properties.get_mut(&name) {
+            Some(other) if *other != schema && models.len() > 1 => {
+                let doc = other["description"].clone();
+                *other = json!({"description": doc, "anyOf": [other.clone(), schema]});
+            }
+            _ => {
+                properties.insert(name, schema);
+            }
+        }
+    }
+    properties.extend(sections);
     json!({
-        "description": model.doc,
         "type": ["object", "null"],
-        "additionalProperties": {
-            "type": ["object", "null"],
-            "properties": properties,
-            "additionalProperties": false,
-        },
+        "properties": properties,
+        "additionalProperties": false,
     })
 }
 

@@ -34,6 +34,13 @@ impl MergedState {
         if only.is_some() {
             return text;
         }
+        text += &self.own_keys();
+        text
+    }
+
+    /// What is no resource.
+    fn own_keys(&self) -> String {
+        let mut text = String::new();
         if !self.variables.is_empty() {
             text += "vars:\n";
             for (name, value) in &self.variables {
@@ -45,6 +52,22 @@ impl MergedState {
             for (name, origin) in &self.purge {
                 text += &format!("  - {}{}\n", scalar(name), comment(origin));
             }
+        }
+        if !self.completion.is_empty() {
+            text += "complete:\n";
+            for (name, item) in self.completion.items() {
+                text += &format!("  - {}{}\n", scalar(name), comment(&item.origin));
+            }
+        }
+        let mut unmanaged = self.unmanaged.items().peekable();
+        if unmanaged.peek().is_some() {
+            text += "unmanaged:\n";
+        }
+        for (item, origin) in unmanaged {
+            text += &format!("  - {}{}\n", scalar(item), comment(origin));
+        }
+        if let Some(strict) = self.strict {
+            text += &format!("strict: {strict}\n");
         }
         text
     }
@@ -59,6 +82,11 @@ fn line(indent: &str, name: &str, value: &MergedValue, is_masked: bool) -> Strin
         // JSON is YAML in flow style.
         other => json(other).to_string(),
     };
+    if value.is_default {
+        let at = &value.origin;
+        let (name, place) = (scalar(name), format!("{}:{}", at.source.name, at.line()));
+        return format!("{indent}{name}: {rendered}  # default, complete: {place}\n");
+    }
     let through = value.through.as_ref().map(|used| {
         let at = &used.origin;
         format!(", {} at {}:{}", used.name, at.source.name, at.line())

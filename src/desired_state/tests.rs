@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
-use switchtender_devices::driver::Registry;
+use switchtender_devices::driver::{Driver, Facts, Registry};
 
 use super::document;
 use super::expand::view::Views;
@@ -18,11 +18,12 @@ use super::state_entry::StateEntry;
 
 mod properties;
 
-const CASES: [(&str, &str); 4] = [
+const CASES: [(&str, &str); 5] = [
     ("merge", include_str!("tests/merge.txt")),
     ("range", include_str!("tests/range.txt")),
     ("view", include_str!("tests/view.txt")),
     ("profile", include_str!("tests/profile.txt")),
+    ("complete", include_str!("tests/complete.txt")),
 ];
 
 /// The parts of a case: the name of each with its text.
@@ -95,6 +96,8 @@ fn line_of(found: &Diagnostic) -> String {
 #[test]
 fn files_become_the_expected_state_or_findings() {
     let registry = Registry::shipped();
+    let platform = registry.platform("cisco_ios").unwrap();
+    let driver = Driver::new(platform, &Facts::default());
     let mut wrong = Vec::new();
     for (file, text) in CASES {
         for case in text.split("=== ").skip(1) {
@@ -110,9 +113,9 @@ fn files_become_the_expected_state_or_findings() {
                 .filter(|(name, _)| is_file(name))
                 .cloned()
                 .collect();
-            let state = merged(&files, &registry);
+            let state = merged(&files, &registry).with_defaults(&driver, &registry);
             let unused = StateEntry::unused(state.entries.iter());
-            let findings = state.errors.iter().chain(&unused);
+            let findings = state.errors.iter().chain(&state.warnings).chain(&unused);
             let findings: String = findings.map(line_of).collect();
             let expected_findings = expected("findings").unwrap_or_default();
             if findings != expected_findings {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchtender_devices::diagnostic::Source;
+use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::secret_mask::SecretMask;
@@ -66,6 +66,21 @@ impl InventoryFleet {
         let ended = device_run::run(subject, report_context(device, request.kind), source).await;
         ended.report_to(ReportFile { device, reports }).await
     }
+}
+
+/// The message of a finding with its file and line.
+fn placed(found: &Diagnostic) -> String {
+    let place = found.labels.first().map(|label| {
+        let line = label.source.position(label.span.start).0;
+        format!("{}:{line}: ", label.source.name)
+    });
+    let help = found.help.as_ref().map(|help| format!("; {help}"));
+    format!(
+        "{}{}{}",
+        place.unwrap_or_default(),
+        found.message,
+        help.unwrap_or_default()
+    )
 }
 
 fn report_context(device: &Device, kind: RunKind) -> report::Context {
@@ -132,6 +147,9 @@ impl InventoryDevice<'_> {
             }
             InventoryCatalogs::State(directory) => match self.stated(directory, facts, log).await {
                 Ok(made) => {
+                    for found in &made.warnings {
+                        log.warning(placed(found));
+                    }
                     origins = Some(made.origins);
                     made.source
                 }
@@ -184,6 +202,11 @@ impl InventoryDevice<'_> {
         };
         if !merged.errors.is_empty() {
             return Err(StateError::Invalid(merged.errors).into());
+        }
+        if facts.is_none()
+            && let Some(finding) = merged.completion.needs_facts()
+        {
+            return Err(StateError::NeedsFacts(Box::new(finding)).into());
         }
         let secrets = SecretValues::read(&merged, &directory.path, &connector.secrets).await?;
         let warnings = secrets.warnings();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use switchtender_devices::driver::{ParameterValues, Platform, Registry};
+use switchtender_devices::driver::{Driver, Facts, ParameterValues, Platform, Registry};
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::session::connect_params::HostKeyPolicy;
@@ -80,6 +80,16 @@ impl Device {
     /// Its platform with the values of its parameters.
     pub(crate) fn platform_of(&self, registry: &Registry) -> Option<Arc<Platform>> {
         registry.platform_with(&self.platform, &self.parameters())
+    }
+
+    /// The driver of its platform for a device with these facts; its options are added.
+    pub(crate) fn driver(&self, registry: &Registry, facts: &Facts) -> Option<Driver> {
+        let mut facts = facts.clone();
+        for (name, value) in self.options() {
+            facts.insert(format!("option.{name}"), value.ruby_to_s());
+        }
+        let platform = self.platform_of(registry)?;
+        Some(Driver::new(&platform, &facts))
     }
 
     /// The environment variables of its secrets and of those of its jump hosts.

@@ -89,15 +89,9 @@ impl TargetResolver<'_> {
 impl CatalogTarget {
     /// A device of the inventory. `facts`: facts of the device; its options are added.
     pub(crate) fn for_device(device: &Device, registry: &Registry, facts: &Facts) -> Self {
-        let mut facts = facts.clone();
-        for (name, value) in device.options() {
-            facts.insert(format!("option.{name}"), value.ruby_to_s());
-        }
         CatalogTarget::Device {
             certname: Some(device.certname.clone()),
-            driver: device
-                .platform_of(registry)
-                .map(|platform| Driver::new(&platform, &facts)),
+            driver: device.driver(registry, facts),
             running: None,
             max_shutdown: device.max_shutdown(),
         }

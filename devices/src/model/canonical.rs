@@ -77,7 +77,7 @@ impl TypeModel {
     ///
     /// # Errors
     /// The type has no such attribute, or the value is invalid.
-    pub(crate) fn canonicalize(&self, attribute: &str, value: &Value) -> Result<Value, ValueError> {
+    pub fn canonicalize(&self, attribute: &str, value: &Value) -> Result<Value, ValueError> {
         match self.attributes.get(attribute) {
             Some(model) => model.canonicalize(value),
             None => Err(self.unknown_attribute(attribute)),

@@ -8,8 +8,9 @@ use switchtender_devices::names::TypeName;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print_document};
 use crate::cli::options::desired_state::{directory, error};
 use crate::cli::options::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs};
+use crate::cli::options::offline_state::last_facts;
 use crate::cli::options::one_device::{ONE_DEVICE, device, inventory};
-use crate::desired_state::StateError;
+use crate::desired_state::{StateDevice, StateError};
 use crate::diagnostic::did_you_mean;
 
 /// Show the desired state of devices (`--state` of plan and apply)
@@ -83,6 +84,12 @@ fn show(args: &StateShowArgs) -> Result<Exit, CommandError> {
         let hint = did_you_mean(name, types);
         return Err(CommandError { hint, ..error });
     }
-    print_document(&merged.render(args.type_name.as_deref(), &registry));
+    let facts = last_facts(None, device).ok().flatten();
+    let completed = merged.completed(&StateDevice {
+        device,
+        facts: facts.as_ref(),
+        registry: &registry,
+    });
+    print_document(&completed.render(args.type_name.as_deref(), &registry));
     Ok(Exit::SUCCESS)
 }

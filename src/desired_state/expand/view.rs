@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use switchtender_devices::diagnostic::did_you_mean;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::TypeModel;
@@ -67,6 +68,23 @@ impl<'a> Views<'a> {
         } else {
             FileKey::Type
         }
+    }
+
+    /// The message about a name that is no type, and what to write.
+    pub(in crate::desired_state) fn no_type(&self, name: &str) -> (String, String) {
+        let message = format!("there is no type `{name}`");
+        let help = match self.by_name.get(name) {
+            Some(view) => {
+                let types: Vec<&str> = view.types().collect();
+                format!("`{name}` is a view: write its types {}", types.join(", "))
+            }
+            None => {
+                let types = self.registry.type_names().map(|name| name.as_str());
+                let form = "`switchtender type` lists the types".to_owned();
+                did_you_mean(name, types).unwrap_or(form)
+            }
+        };
+        (message, help)
     }
 
     /// The name of the view that has a type.

@@ -90,3 +90,34 @@ fn shipped_definitions_load_and_pass_their_own_tests_and_checks() {
     let findings = registry.check();
     assert!(findings.is_empty(), "\n{}", render_all(&findings));
 }
+
+/// `complete` sends the defaults of attributes. Those that files of an earlier version did not know have `since`.
+/// `UPDATE_DOCS=1` writes the list, when a version is released.
+#[test]
+fn new_attributes_have_their_version() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/fixtures/attributes.txt"
+    );
+    let registry = Registry::shipped();
+    let attributes = registry.models().flat_map(|model| {
+        let attributes = model.attributes.values();
+        attributes.map(|one| (format!("{}.{}", model.name, one.name), one.since))
+    });
+    let attributes: Vec<(String, Option<crate::model::version::Version>)> = attributes.collect();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let old = attributes.iter().filter(|(_, since)| since.is_none());
+        let text: String = old.map(|(name, _)| format!("{name}\n")).collect();
+        std::fs::write(path, text).expect("the list is written");
+    }
+    let list = std::fs::read_to_string(path).expect("the list is there");
+    let known: BTreeSet<&str> = list.lines().collect();
+    let wrong = attributes.iter().filter_map(|(name, since)| {
+        match (known.contains(name.as_str()), since) {
+            (false, None) => Some(format!("{name}: write `since` with the next version")),
+            (true, Some(_)) => Some(format!("{name}: it is not new, remove `since`")),
+            _ => None,
+        }
+    });
+    assert_eq!(wrong.collect::<Vec<_>>(), Vec::<String>::new());
+}

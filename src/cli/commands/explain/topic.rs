@@ -342,17 +342,17 @@ const FILES: &[Topic] = &[
     Topic {
         name: "state-form",
         summary: "a file of --state with another structure",
-        explanation: "The structure is TYPE: {TITLE: {ATTRIBUTE: VALUE}}, with `vars` and `purge` beside the types.",
+        explanation: "The structure is TYPE: {TITLE: {ATTRIBUTE: VALUE}}. Views such as `interface`, and the keys `profiles`, `complete`, `unmanaged`,\n`strict`, `purge` and `vars` stand beside the types.",
     },
     Topic {
         name: "state-value",
         summary: "a template or secret of --state without a value",
-        explanation: "Templates know `device`, `labels`, `facts` and `vars`; each name needs a value.",
+        explanation: "Templates know `device`, `labels`, `facts`, `vars`, `title` and `n`; each name needs a value.",
     },
     Topic {
         name: "state-conflict",
-        summary: "two label files set an attribute to different values",
-        explanation: "Set it in device/NAME.yaml, or order the labels with `label_order` at the top of the inventory.",
+        summary: "two places set an attribute to different values",
+        explanation: "Two label files: set it in device/NAME.yaml, or order the labels with `label_order` at the top of the inventory. Two\nranges, or a type and a view, of one file: set it once, or at the title without a range.",
     },
     Topic {
         name: "state-facts",
@@ -373,6 +373,36 @@ const FILES: &[Topic] = &[
         name: "unused-removal",
         summary: "a `~` of --state that removes nothing",
         explanation: "No earlier file of any device sets what it removes: the name is misspelled, or the line is not needed anymore.",
+    },
+    Topic {
+        name: "state-range",
+        summary: "a range of titles in --state that cannot be read, or is too long",
+        explanation: "Write [1-24,30], from lower to higher numbers, for at most 100000 titles. A title with brackets has them twice: [[1-2]].",
+    },
+    Topic {
+        name: "unknown-section",
+        summary: "a name in a view of --state that the platform does not have",
+        explanation: "A view has sections, and the attributes of its flat type. Attributes of a section stand below it.",
+    },
+    Topic {
+        name: "unknown-profile",
+        summary: "`use` names a profile that no file of the device declares",
+        explanation: "Profiles stand under `profiles`, by type or view and name. Those of a view are not those of its types.",
+    },
+    Topic {
+        name: "unused-profile",
+        summary: "a profile of --state that no resource of any device uses",
+        explanation: "Write `use: NAME` at a resource, or remove the profile.",
+    },
+    Topic {
+        name: "unmanaged-value",
+        summary: "a value of --state that `unmanaged` leaves to others",
+        explanation: "It is not applied. Remove the value, or the item of `unmanaged`.",
+    },
+    Topic {
+        name: "new-attributes",
+        summary: "attributes that are newer than the version of `complete`",
+        explanation: "Their defaults are not sent until you accept them: write the version that the message names.",
     },
 ];
 

@@ -51,6 +51,7 @@ pub(super) fn check_state(
     };
     let has_errors = !made.errors.is_empty();
     checked.add(made.errors);
+    checked.add(made.warnings);
     let loaded = catalog::load(&made.source, &Loading::default());
     let mut checked = check_loaded(loaded, checked, inputs);
     if has_errors {
