@@ -15,7 +15,9 @@ use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::inspect::{Inspection, TypeInstances};
 use super::manifest_resource::ManifestResource;
-use crate::desired_state::declared::{DeclaredFile, DeclaredState, DeclaredValue};
+use crate::desired_state::declared::{
+    CompletedTypes, DeclaredCompletion, DeclaredFile, DeclaredState, DeclaredValue,
+};
 
 /// The resources of a device as a file declares them.
 #[derive(Debug, Default)]
@@ -79,9 +81,15 @@ impl DeclaredDevice {
         self.not_understood.retain(|text| text.may_be_of(title));
     }
 
-    /// A file with all of it.
+    /// A file with all of it. What it does not say remains managed: `complete` has its types.
     pub(crate) fn file(self) -> DeclaredFile {
+        let types = self.state.types.keys().cloned().collect();
         DeclaredFile {
+            complete: Some(DeclaredCompletion {
+                types: CompletedTypes::Listed(types),
+                version: Some(PROGRAM_VERSION.to_owned()),
+            }),
+            unmanaged: self.unmanaged,
             state: self.state,
             ..DeclaredFile::default()
         }
@@ -152,6 +160,13 @@ impl DeclaredDevice {
         });
     }
 }
+
+/// Attributes of this version of the program and of earlier ones are completed.
+const PROGRAM_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION_MAJOR"),
+    ".",
+    env!("CARGO_PKG_VERSION_MINOR")
+);
 
 /// A type whose resources are made compact.
 struct CompactType<'a> {

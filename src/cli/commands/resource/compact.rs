@@ -49,7 +49,13 @@ pub(super) fn render(
     let file = if device.state.types.is_empty() {
         String::new()
     } else {
-        StateWriter::new(&models).text(&device.file())
+        let mut file = device.file();
+        if models.len() == 1 {
+            // One type is a part of a file, which says itself what it completes.
+            file.complete = None;
+            file.unmanaged.clear();
+        }
+        StateWriter::new(&models).text(&file)
     };
     RenderedDevice {
         text: file + &comments,
