@@ -39,6 +39,13 @@ use crate::validate::CatalogTarget;
 /// How often resources are left out before a device is.
 const MOST_ROUNDS: usize = 6;
 
+/// Attributes of this version of the program and of earlier ones are completed.
+const PROGRAM_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION_MAJOR"),
+    ".",
+    env!("CARGO_PKG_VERSION_MINOR")
+);
+
 /// Titles of one type; with more, an attribute is unmanaged for all of them.
 const FEW_TITLES: usize = 3;
 
@@ -196,8 +203,7 @@ impl ImportSource<'_> {
                 continue;
             };
             let file = files.entry(top).or_default();
-            // TEMP complete(file, device.state.types.keys());
-            let _ = file;
+            complete(file, device.state.types.keys());
             let own = exclusions.get(&device.name).unwrap_or(&none);
             let read = self
                 .fleet
@@ -206,7 +212,7 @@ impl ImportSource<'_> {
                 .find(|read| *read.name == *device.name);
             let unmanaged = read.map_or(&[][..], |read| &read.declared.unmanaged);
             let unmanaged: Vec<String> = unmanaged.iter().cloned().chain(own.unmanaged()).collect();
-            if !unmanaged.is_empty() && false {
+            if !unmanaged.is_empty() {
                 let own = FileScope::Device(device.name.clone());
                 files.entry(own).or_default().unmanaged = unmanaged;
             }
@@ -493,6 +499,6 @@ fn complete<'a>(file: &mut DeclaredFile, types: impl Iterator<Item = &'a TypeNam
     all.dedup();
     file.complete = Some(DeclaredCompletion {
         types: CompletedTypes::Listed(all),
-        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        version: Some(PROGRAM_VERSION.to_owned()),
     });
 }

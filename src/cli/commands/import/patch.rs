@@ -261,7 +261,10 @@ impl Patching<'_> {
                 let is_declared = known.as_ref().is_some_and(|known| {
                     known.contains(&device.canonical_title(type_name, title, registry))
                 });
-                if is_declared {
+                let is_excluded = merged
+                    .as_ref()
+                    .is_some_and(|merged| merged.unmanaged.excludes(type_name, title, None));
+                if is_declared || is_excluded {
                     continue;
                 }
                 let reference = ResourceRef::new(type_name, title);
