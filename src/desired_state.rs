@@ -32,6 +32,7 @@ pub(crate) mod writer;
 pub(crate) use compile::{StateCatalog, StateDevice};
 pub(crate) use document::YamlValue;
 pub(crate) use error::StateError;
+pub(crate) use expand::exclusion::Exclusions;
 pub(crate) use expand::title_range::literal_title;
 pub(crate) use merged_state::{MergedState, ValueOrigin};
 pub(crate) use origin_map::OriginMap;

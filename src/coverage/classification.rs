@@ -113,6 +113,8 @@ pub(crate) struct Classifier<'a> {
     pub(crate) owner: &'a dyn Fn(&[&TypeName]) -> usize,
     /// Whether the files leave out a type, or an attribute of it.
     pub(crate) is_excluded: &'a dyn Fn(&Claim) -> bool,
+    /// Whether the files leave out a line, or the header of a block.
+    pub(crate) is_excluded_line: &'a dyn Fn(&str) -> bool,
 }
 
 impl Classifier<'_> {
@@ -136,6 +138,8 @@ impl Classifier<'_> {
             (LineClass::Managed, Some(*managed))
         } else if let Some(excluded) = claims.iter().find(|claim| (self.is_excluded)(claim)) {
             (LineClass::Excluded, Some(*excluded))
+        } else if self.leaves_out(&line) {
+            (LineClass::Excluded, claims.first().copied())
         } else if let Some(available) = claims.iter().find(is_set) {
             (LineClass::Available, Some(*available))
         } else if let Some(default) = claims.first() {
@@ -180,6 +184,13 @@ impl Classifier<'_> {
             blocks: line.blocks,
             keywords: line.keywords,
         }
+    }
+
+    /// Whether the files leave out a line, or a block in which it stands.
+    fn leaves_out(&self, line: &SurveyedLine) -> bool {
+        let blocks = line.blocks.iter().map(String::as_str);
+        let mut texts = blocks.chain([line.text.trim()]);
+        texts.any(|text| (self.is_excluded_line)(text))
     }
 
     /// The attribute that a line is told for: a declared one, otherwise the first.

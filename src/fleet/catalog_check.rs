@@ -11,6 +11,7 @@ use switchtender_devices::value::Value;
 
 use super::catalog_source::CatalogText;
 use super::convert_resources;
+use super::coverage::LinePolicy;
 use super::device_run::DeviceRunError;
 use super::run_request::RunRequest;
 use super::stored_plan::{PlanUse, catalog_digest};
@@ -38,6 +39,8 @@ pub(super) struct PreparedCatalog {
     pub(crate) has_secrets: bool,
     /// A resource has `noop => false`; only then can a noop run write, as in Puppet.
     pub(crate) has_noop_override: bool,
+    /// What desired state files say about lines that no resource has.
+    pub(crate) line_policy: LinePolicy,
 }
 
 /// Loads a catalog, checks everything that needs no device, and gives the resources their types.
@@ -76,6 +79,7 @@ fn check_text(
         source,
         loading,
         origins: _,
+        line_policy,
         registry,
         platform,
         target,
@@ -140,6 +144,7 @@ fn check_text(
         undo,
         has_secrets,
         has_noop_override,
+        line_policy,
     })
 }
 

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::change_limits::ChangeLimits;
 use super::connector::DeviceConnector;
+use super::coverage::LinePolicy;
 use super::device_run::DeviceRunError;
 use super::undo::UndoRecord;
 use crate::agent::run_log::RunLog;
@@ -138,6 +139,8 @@ pub(crate) struct CatalogText {
     pub(crate) loading: Loading,
     /// Where the parts of a catalog from desired state files come from.
     pub(crate) origins: Option<OriginMap>,
+    /// What desired state files say about lines that no resource has.
+    pub(crate) line_policy: LinePolicy,
     /// The definitions of the catalog's environment.
     pub(crate) registry: Arc<Registry>,
     pub(crate) platform: Arc<Platform>,

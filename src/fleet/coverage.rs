@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use switchtender_devices::driver::{Claim, Driver, Facts, Platform, Registry, SurveyedLine};
+use switchtender_devices::driver::{Driver, Facts, Platform, Registry, SurveyedLine};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::names::TypeName;
 use switchtender_devices::read::{CONFIG, ReadError, Reads};
@@ -23,6 +23,8 @@ use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, LoadError, Loading, Resources};
 use crate::compat::Deviations;
 use crate::coverage::classification::{Classifier, CoveredLine, DeclaredResources};
+use crate::coverage::strict::Strict;
+use crate::desired_state::{Exclusions, SecretValues, StateDevice};
 use crate::inventory::Device;
 use crate::validate::Canonical;
 
@@ -37,7 +39,7 @@ pub(crate) struct SurveyedDevice {
 
 /// Why it is not known what files declare for a device.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum DeclarationsError {
+pub(crate) enum DeclaredLinesError {
     #[error(transparent)]
     Text(#[from] OfflineTextError),
     #[error(transparent)]
@@ -100,15 +102,26 @@ impl SurveyedDevice {
     }
 
     /// The lines with their classes. `declared`: what the files of the device declare, if there are some.
-    pub(crate) fn classified(self, declared: Option<&DeclaredResources>) -> Vec<CoveredLine> {
+    pub(crate) fn classified(self, declared: Option<&DeclaredLines>) -> Vec<CoveredLine> {
         let owners = Owners {
             driver: &self.driver,
             known: RefCell::default(),
         };
+        let unmanaged = declared.map(|declared| &declared.policy.unmanaged);
         let classifier = Classifier {
-            declared,
+            declared: declared.map(|declared| &declared.resources),
             owner: &|types| owners.of(types),
-            is_excluded: &|_: &Claim| false,
+            is_excluded: &|claim| {
+                let attributes = claim.attributes.iter().map(|name| Some(name.as_str()));
+                let mut attributes = attributes.chain(claim.attributes.is_empty().then_some(None));
+                let title = claim.title.as_deref().unwrap_or_default();
+                unmanaged.is_some_and(|unmanaged| {
+                    attributes.any(|name| unmanaged.excludes(&claim.type_name, title, name))
+                })
+            },
+            is_excluded_line: &|text| {
+                unmanaged.is_some_and(|unmanaged| unmanaged.excludes_line(text))
+            },
         };
         let lines = self.lines.into_iter();
         lines.map(|line| classifier.classify(line)).collect()
@@ -134,27 +147,69 @@ impl Owners<'_> {
     }
 }
 
+/// What the files of a device say about lines that no resource has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinePolicy {
+    /// Types, attributes and lines that are left to others.
+    pub(crate) unmanaged: Exclusions,
+    /// The lines that must be managed.
+    pub(crate) strict: Option<Strict>,
+}
+
 /// What the files of a device declare.
+#[derive(Debug, Default)]
+pub(crate) struct DeclaredLines {
+    pub(crate) resources: DeclaredResources,
+    pub(crate) policy: LinePolicy,
+}
+
+/// What the files of a device declare. Secrets are not read.
 ///
 /// # Errors
 /// The files have no catalog for the device, or an invalid one.
-pub(crate) fn declarations(
+pub(crate) fn declared_lines(
     catalogs: &InventoryCatalogs,
     device: &Device,
     registry: &Registry,
     facts: &Facts,
     platform: &Arc<Platform>,
-) -> Result<DeclaredResources, DeclarationsError> {
-    let source = offline_catalog::read(catalogs, device, registry, Some(facts))?;
+) -> Result<DeclaredLines, DeclaredLinesError> {
+    let (source, policy) = match catalogs {
+        InventoryCatalogs::State(directory) => {
+            let merged = directory
+                .merged(device, registry)
+                .map_err(OfflineTextError::from)?;
+            let target = StateDevice {
+                device,
+                facts: Some(facts),
+                registry,
+            };
+            let secrets = SecretValues::placeholders(&merged, &directory.path);
+            let made = merged.catalog(&target, &secrets);
+            let made = made.map_err(OfflineTextError::from)?;
+            let policy = LinePolicy {
+                unmanaged: made.unmanaged,
+                strict: made.strict,
+            };
+            (made.source, policy)
+        }
+        _ => {
+            let source = offline_catalog::read(catalogs, device, registry, Some(facts))?;
+            (source, LinePolicy::default())
+        }
+    };
     let catalog = catalog::load(&source, &Loading::default())?;
-    Ok(declarations_of(catalog, registry, platform)?)
+    Ok(DeclaredLines {
+        resources: declared_resources(catalog, registry, platform)?,
+        policy,
+    })
 }
 
 /// What a catalog declares.
 ///
 /// # Errors
 /// It is invalid.
-pub(crate) fn declarations_of(
+pub(crate) fn declared_resources(
     catalog: Catalog,
     registry: &Registry,
     platform: &Arc<Platform>,

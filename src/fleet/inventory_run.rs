@@ -16,6 +16,7 @@ use super::catalog_source::{
 };
 use super::change_limits::ChangeLimits;
 use super::connector::{Connector, DeviceConnector};
+use super::coverage::LinePolicy;
 use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunSubject};
 use super::report_sink::{FinishedReport, ReportError, ReportSink};
 use super::run_request::RunRequest;
@@ -132,6 +133,7 @@ impl InventoryDevice<'_> {
         let registry = Arc::clone(&connector.registry);
         let mut undo = None;
         let mut origins = None;
+        let mut line_policy = LinePolicy::default();
         let source = match &self.fleet.catalogs {
             InventoryCatalogs::Files(files) => files.read(self.device)?,
             InventoryCatalogs::Undo(run) => {
@@ -151,6 +153,10 @@ impl InventoryDevice<'_> {
                         log.warning(placed(found));
                     }
                     origins = Some(made.origins);
+                    line_policy = LinePolicy {
+                        unmanaged: made.unmanaged,
+                        strict: made.strict,
+                    };
                     made.source
                 }
                 Err(DeviceRunError::DesiredState(StateError::NeedsFacts(_))) if facts.is_none() => {
@@ -164,6 +170,7 @@ impl InventoryDevice<'_> {
             source,
             loading: Loading::default(),
             origins,
+            line_policy,
             target: CatalogTarget::for_device(self.device, &registry, &Facts::default()),
             registry,
             platform,

@@ -17,6 +17,7 @@ use super::catalog_source::{
     CatalogSource, CatalogText, DeviceSettings, Preparation, PreparedSource,
 };
 use super::connector::DeviceConnector;
+use super::coverage::LinePolicy;
 use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunSubject};
 use super::report_sink::{FinishedReport, ReportError, ReportSink};
 use super::run_request::RunRequest;
@@ -326,6 +327,7 @@ impl ServerDevice<'_> {
                 facts: values.collect(),
             },
             origins: None,
+            line_policy: LinePolicy::default(),
             target: CatalogTarget::Device {
                 certname: Some(self.entry.certname.clone()),
                 driver: Some(Driver::new(&self.platform, &options)),

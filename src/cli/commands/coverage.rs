@@ -25,7 +25,7 @@ use crate::coverage::constructs::{self, Construct};
 use crate::coverage::counts::ClassCounts;
 use crate::error_chain::chain;
 use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
-use crate::fleet::coverage::{SurveyedDevice, declarations, survey};
+use crate::fleet::coverage::{SurveyedDevice, declared_lines, survey};
 use crate::fleet::inspect::InspectError;
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
 use crate::inventory::{DeviceSelection, Inventory};
@@ -234,7 +234,7 @@ fn classify(
         return Ok(surveyed.classified(None));
     };
     let platform = surveyed.driver.platform();
-    let declared = declarations(catalogs, device, registry, &surveyed.facts, platform);
+    let declared = declared_lines(catalogs, device, registry, &surveyed.facts, platform);
     let declared = declared.map_err(|error| {
         let text = format!("{name}: the desired state is unknown: {}", chain(&error));
         CommandError::new(text).hint("check the files with `switchtender validate`")

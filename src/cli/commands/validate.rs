@@ -477,14 +477,14 @@ fn check_loaded(
     checked.add(loading);
     checked.summary = Some(cross_catalog::CatalogSummary::new(&context, device));
     let name = device.map(|device| device.name.as_str());
-    if let (Some(directory), Some(strict), Some(name), Some(driver)) = (
+    if let (Some(directory), Some(name), Some(driver)) = (
         inputs.running,
-        inputs.strict,
         name.or(certname.as_deref()),
         driver_of(&target),
     ) {
         let file = (directory, name);
-        strict_lines::check(catalog, file, (driver, strict), inputs, &mut checked);
+        let policy = std::mem::take(&mut checked.line_policy);
+        strict_lines::check(catalog, file, (driver, policy), inputs, &mut checked);
     }
     checked
 }

@@ -5,8 +5,8 @@ use switchtender_devices::driver::Driver;
 use super::connect::ReadyDevice;
 use super::{DeviceRunError, Running};
 use crate::coverage::classification::DeclaredResources;
-use crate::coverage::strict;
-use crate::fleet::coverage::SurveyedDevice;
+use crate::coverage::strict::{self, Strict};
+use crate::fleet::coverage::{DeclaredLines, SurveyedDevice};
 use crate::fleet::inspect::InspectError;
 use crate::report::CoverageRecord;
 
@@ -19,8 +19,7 @@ impl ReadyDevice {
         mut self,
         run: &mut Running<'_>,
     ) -> Result<Self, DeviceRunError> {
-        let request = run.request;
-        if !request.coverage && request.strict.is_none() {
+        if !run.request.coverage && self.strict(run).is_none() {
             return Ok(self);
         }
         let result = self.check_coverage(run).await;
@@ -28,6 +27,11 @@ impl ReadyDevice {
             self.device.session.close().await;
         }
         result.map(|()| self)
+    }
+
+    /// The lines that must be managed: those of the request, otherwise of the files.
+    fn strict(&self, run: &Running<'_>) -> Option<Strict> {
+        run.request.strict.or(self.catalog.line_policy.strict)
     }
 
     async fn check_coverage(&mut self, run: &mut Running<'_>) -> Result<(), DeviceRunError> {
@@ -39,12 +43,13 @@ impl ReadyDevice {
             InspectError::Run(error) => error,
             error => DeviceRunError::Unreadable(Box::new(error)),
         })?;
-        let declared = DeclaredResources::of(&self.catalog.resources);
+        let declared = DeclaredLines {
+            resources: DeclaredResources::of(&self.catalog.resources),
+            policy: self.catalog.line_policy.clone(),
+        };
         let lines = surveyed.classified(Some(&declared));
-        let findings = run
-            .request
-            .strict
-            .map(|strict| strict::findings(&lines, strict));
+        let strict = self.strict(run);
+        let findings = strict.map(|strict| strict::findings(&lines, strict));
         if run.request.coverage {
             run.events.record.coverage = Some(CoverageRecord::new(&lines));
         }

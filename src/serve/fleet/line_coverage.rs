@@ -3,7 +3,7 @@
 use super::{ServeFleet, ServedCatalog, ServedDevice, catalogs};
 use crate::coverage::line_classes::LineClasses;
 use crate::error_chain::chain;
-use crate::fleet::coverage::{SurveyedDevice, declarations};
+use crate::fleet::coverage::{SurveyedDevice, declared_lines};
 
 /// A running configuration that was read after a run.
 pub(crate) struct ReadConfiguration {
@@ -27,7 +27,7 @@ impl ServeFleet {
                 found.map(|found| {
                     let catalogs = catalogs(path, inventory);
                     let (facts, platform) = (&surveyed.facts, surveyed.driver.platform());
-                    declarations(&catalogs, found, &connector.registry, facts, platform)
+                    declared_lines(&catalogs, found, &connector.registry, facts, platform)
                 })
             }
             _ => None,

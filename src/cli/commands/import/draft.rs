@@ -26,6 +26,7 @@ use crate::desired_state::writer::StateWriter;
 use crate::desired_state::{SecretValues, StateCatalog, StateDevice, StateDirectory, StateError};
 use crate::error_chain::chain;
 use crate::fleet::catalog_source::CatalogText;
+use crate::fleet::coverage::LinePolicy;
 use crate::fleet::offline_plan::{self, OfflinePlan, OfflinePlanError, PlanDifference};
 use crate::import::factor::{FactorSettings, factor};
 use crate::import::secret_references::{self, SECRET_DIRECTORY, SecretReferences};
@@ -346,6 +347,7 @@ impl ImportSource<'_> {
             source: Arc::clone(&catalog.source),
             loading: Loading::default(),
             origins: None,
+            line_policy: LinePolicy::default(),
             registry: Arc::clone(registry),
             platform: Arc::clone(&device.platform),
             target: CatalogTarget::for_device(entry, registry, &device.facts),

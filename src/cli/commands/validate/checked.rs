@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::desired_state::{OriginMap, StateEntry};
 use crate::diagnostic::{CheckedFindings, Counts, Diagnostic, ManifestPosition, Rest, limit};
+use crate::fleet::coverage::LinePolicy;
 use crate::inventory::range;
 use crate::validate::cross_catalog;
 
@@ -68,6 +69,8 @@ pub(crate) struct CheckedFile {
     /// Where the parts of a catalog from desired state files come from.
     pub(crate) origins: Option<OriginMap>,
     pub(crate) entries: Vec<StateEntry>,
+    /// What desired state files say about lines that no resource has.
+    pub(crate) line_policy: LinePolicy,
 }
 
 impl CheckedFile {
@@ -81,6 +84,7 @@ impl CheckedFile {
             unreadable: false,
             origins: None,
             entries: Vec::new(),
+            line_policy: LinePolicy::default(),
         }
     }
 

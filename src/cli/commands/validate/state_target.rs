@@ -8,6 +8,7 @@ use crate::cli::options::offline_state::offline_catalog;
 use crate::desired_state::{StateDirectory, StateError};
 use crate::diagnostic::Diagnostic;
 use crate::error_chain::chain;
+use crate::fleet::coverage::LinePolicy;
 use crate::inventory::Device;
 
 /// Codes of findings about what a catalog lacks.
@@ -52,6 +53,10 @@ pub(super) fn check_state(
     let has_errors = !made.errors.is_empty();
     checked.add(made.errors);
     checked.add(made.warnings);
+    checked.line_policy = LinePolicy {
+        unmanaged: made.unmanaged,
+        strict: made.strict,
+    };
     let loaded = catalog::load(&made.source, &Loading::default());
     let mut checked = check_loaded(loaded, checked, inputs);
     if has_errors {

@@ -8,10 +8,10 @@ use switchtender_devices::read::CONFIG;
 use super::Inputs;
 use super::checked::CheckedFile;
 use crate::catalog::Catalog;
-use crate::coverage::strict::{self, Strict};
+use crate::coverage::strict;
 use crate::diagnostic::Diagnostic;
 use crate::error_chain::chain;
-use crate::fleet::coverage::{SurveyedDevice, declarations_of};
+use crate::fleet::coverage::{DeclaredLines, LinePolicy, SurveyedDevice, declared_resources};
 use crate::fleet::saved_files;
 
 /// Adds a finding for each line of `DIR/<name>.cfg` that the catalog does not declare. A catalog with errors
@@ -19,11 +19,14 @@ use crate::fleet::saved_files;
 pub(super) fn check(
     catalog: Catalog,
     (directory, name): (&Path, &str),
-    (driver, strict): (&Driver, Strict),
+    (driver, policy): (&Driver, LinePolicy),
     inputs: &Inputs<'_>,
     checked: &mut CheckedFile,
 ) {
-    let Ok(declared) = declarations_of(catalog, inputs.registry, driver.platform()) else {
+    let Some(strict) = inputs.strict.or(policy.strict) else {
+        return;
+    };
+    let Ok(resources) = declared_resources(catalog, inputs.registry, driver.platform()) else {
         return;
     };
     let path = directory.join(format!("{name}.cfg"));
@@ -39,6 +42,7 @@ pub(super) fn check(
     };
     // An answer that cannot be parsed has its finding.
     if let Ok(surveyed) = SurveyedDevice::of(driver.clone(), Facts::default(), &reads) {
+        let declared = DeclaredLines { resources, policy };
         let lines = surveyed.classified(Some(&declared));
         checked.add(strict::findings(&lines, strict));
     }
