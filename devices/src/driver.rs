@@ -345,7 +345,7 @@ impl Driver {
             .implementation(&change.desired.model)
             .map_err(|error| RenderError::new("ensure", error.to_string()))?
             .render(change, state)?;
-        self.check_new_blocks(&operations, state)?;
+        new_block::NewBlockRule::check_all(&self.platform.new_blocks, &operations, state)?;
         Ok(operations.into_iter().map(|one| self.masked(one)).collect())
     }
 

@@ -3,7 +3,6 @@
 //! Each type that enters the block would create it. So the rule is about lines that are sent, whatever
 //! resource they belong to.
 
-use super::Driver;
 use super::implementation::RenderError;
 use crate::document::keys;
 use crate::operation::{Action, ConfigLine, Operation};
@@ -24,10 +23,10 @@ keys! {
     }
 }
 
-impl Driver {
+impl NewBlockRule {
     /// Checks that the blocks that these operations create have the lines that they need.
-    pub(super) fn check_new_blocks(
-        &self,
+    pub(super) fn check_all(
+        rules: &[Self],
         operations: &[Operation],
         state: &State,
     ) -> Result<(), RenderError> {
@@ -35,7 +34,6 @@ impl Driver {
         let Some(tree) = state.tree(CONFIG) else {
             return Ok(());
         };
-        let rules = &self.platform().new_blocks;
         let lines = || operations.iter().filter_map(block_and_line);
         for (operation, (header, _)) in operations
             .iter()
@@ -43,7 +41,7 @@ impl Driver {
             .filter(|_| !rules.is_empty())
         {
             let mut rules = rules.iter().filter(|rule| rule.block.is_match(&header));
-            let lacks_line = |rule: &&NewBlockRule| {
+            let lacks_line = |rule: &&Self| {
                 let mut own = lines().filter(|(other, _)| *other == header);
                 !own.any(|(_, line)| line.is_some_and(|line| rule.line.is_match(&line)))
             };

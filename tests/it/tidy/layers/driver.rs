@@ -32,6 +32,7 @@ pub(super) const DRIVER: Layers = Layers {
         &["read_rule", "self_test", "standby"],
         &["backup_rules", "coverage_rules", "document_rule"],
         &["context", "implementation"],
+        &["new_block"],
         &["cli", "rest"],
         &["command"],
         &["type_driver"],
