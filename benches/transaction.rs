@@ -262,6 +262,7 @@ fn model() -> TypeModel {
         sensitive: false,
         canon: Vec::new(),
         refers: Vec::new(),
+        since: None,
     };
     let attributes: IndexMap<Name, AttributeModel> = [
         ("name", Role::Namevar),

@@ -52,14 +52,7 @@ pub(crate) type ProfileBody = IndexMap<TypeName, DeclaredAttributes>;
 /// The key `complete`: the types whose resources have the defaults of the platform where no file sets a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DeclaredCompletion {
-    pub(crate) types: CompletedTypes,
+    pub(crate) types: Vec<TypeName>,
     /// Attributes that are newer than this version of the program are not completed.
     pub(crate) version: Option<String>,
-}
-
-/// All types, or some.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum CompletedTypes {
-    All,
-    Listed(Vec<TypeName>),
 }

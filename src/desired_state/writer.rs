@@ -16,8 +16,7 @@ use switchtender_devices::names::TypeName;
 use switchtender_devices::value::{Name, Value};
 
 use super::declared::{
-    CompletedTypes, DeclaredAttributes, DeclaredCompletion, DeclaredFile, DeclaredValue,
-    ProfileBody,
+    DeclaredAttributes, DeclaredCompletion, DeclaredFile, DeclaredValue, ProfileBody,
 };
 use super::template::literal;
 use crate::catalog::rich_data;
@@ -69,20 +68,6 @@ impl StateWriter {
             self.write_type(&mut text, file, type_name, &views);
         }
         text
-    }
-
-    /// The entry of one resource, as its file has it: text that begins with its title.
-    pub(crate) fn entry(&self, key: &str, title: &str, file: &DeclaredFile) -> Option<String> {
-        let views = self.views();
-        let bodies = match views.iter().find(|view| view.name == key) {
-            Some(view) => view_bodies(file, view),
-            None => type_bodies(file, key, &views),
-        };
-        let body = bodies.into_iter().find(|body| body.title == title)?;
-        let mut text = String::new();
-        let width = self.width(key);
-        write_entry(&mut text, 2, &scalar::key(title), &body.node, width);
-        Some(text)
     }
 
     fn views(&self) -> Vec<View<'_>> {
@@ -190,12 +175,8 @@ fn own_keys(file: &DeclaredFile) -> Vec<(&'static str, LayoutNode)> {
 }
 
 fn completion_node(complete: &DeclaredCompletion) -> LayoutNode {
-    let types = match &complete.types {
-        CompletedTypes::All => text_node("all"),
-        CompletedTypes::Listed(types) => {
-            LayoutNode::List(types.iter().map(|name| text_node(name)).collect())
-        }
-    };
+    let types = complete.types.iter();
+    let types = LayoutNode::List(types.map(|name| text_node(name)).collect());
     match &complete.version {
         None => types,
         Some(version) => LayoutNode::Map(vec![

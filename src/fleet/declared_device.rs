@@ -16,7 +16,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 use super::inspect::{Inspection, TypeInstances};
 use super::manifest_resource::ManifestResource;
 use crate::desired_state::declared::{
-    CompletedTypes, DeclaredCompletion, DeclaredFile, DeclaredState, DeclaredValue,
+    DeclaredCompletion, DeclaredFile, DeclaredState, DeclaredValue,
 };
 
 /// The resources of a device as a file declares them.
@@ -86,7 +86,7 @@ impl DeclaredDevice {
         let types = self.state.types.keys().cloned().collect();
         DeclaredFile {
             complete: Some(DeclaredCompletion {
-                types: CompletedTypes::Listed(types),
+                types,
                 version: Some(PROGRAM_VERSION.to_owned()),
             }),
             unmanaged: self.unmanaged,

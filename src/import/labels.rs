@@ -1,4 +1,5 @@
-//! Labels of devices from their names and facts: `--label 'site=^(\w+)-'`, `--label model=fact:hardwaremodel`.
+//! Labels of devices from their names, facts and folders: `--label 'site=^(\w+)-'`, `--label model=fact:hardwaremodel`,
+//! `--label site=folder`.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -19,12 +20,22 @@ enum LabelSource {
     /// The first group of a pattern for names, or all that it matches.
     Name(Box<Regex>),
     Fact(String),
+    /// The folder of the saved configuration: a group of Oxidized or RANCID.
+    Folder,
+}
+
+/// What labels come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LabeledDevice<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) facts: &'a Facts,
+    pub(crate) folder: Option<&'a str>,
 }
 
 /// An argument that is no rule.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InvalidLabelRule {
-    #[error("write KEY=REGEX or KEY=fact:NAME")]
+    #[error("write KEY=REGEX, KEY=fact:NAME or KEY=folder")]
     Form,
     #[error("invalid pattern: {0}")]
     Pattern(#[from] regex::Error),
@@ -43,6 +54,7 @@ impl FromStr for LabelRule {
             key: key.to_owned(),
             source: match source.strip_prefix("fact:") {
                 Some(name) => LabelSource::Fact(name.to_owned()),
+                None if source == "folder" => LabelSource::Folder,
                 None => LabelSource::Name(Box::new(Regex::new(source)?)),
             },
         })
@@ -51,11 +63,12 @@ impl FromStr for LabelRule {
 
 impl LabelRule {
     /// The value for a device; `None` without one that can be the name of a file.
-    pub(crate) fn value(&self, name: &str, facts: &Facts) -> Option<String> {
+    pub(crate) fn value(&self, device: LabeledDevice<'_>) -> Option<String> {
         let value = match &self.source {
-            LabelSource::Fact(fact) => facts.get(fact.as_str())?.clone(),
+            LabelSource::Fact(fact) => device.facts.get(fact.as_str())?.clone(),
+            LabelSource::Folder => device.folder?.to_owned(),
             LabelSource::Name(pattern) => {
-                let found = pattern.captures(name)?;
+                let found = pattern.captures(device.name)?;
                 let group = found.get(1).or_else(|| found.get(0))?;
                 group.as_str().to_owned()
             }
@@ -71,9 +84,9 @@ impl LabelRule {
 }
 
 /// The labels of a device by these rules.
-pub(crate) fn labels(rules: &[LabelRule], name: &str, facts: &Facts) -> BTreeMap<String, String> {
+pub(crate) fn labels(rules: &[LabelRule], device: LabeledDevice<'_>) -> BTreeMap<String, String> {
     let labels = rules.iter().filter_map(|rule| {
-        let value = rule.value(name, facts)?;
+        let value = rule.value(device)?;
         Some((rule.key.clone(), value))
     });
     labels.collect()
@@ -84,15 +97,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_come_from_names_and_facts() {
-        let rules = [r"site=^(\w+)-", "role=sw|core", "model=fact:hardwaremodel"];
+    fn labels_come_from_names_facts_and_folders() {
+        let rules = [
+            r"site=^(\w+)-",
+            "role=sw|core",
+            "model=fact:hardwaremodel",
+            "region=folder",
+        ];
         let rules: Vec<LabelRule> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
         let facts = [("hardwaremodel".to_owned(), "WS-C3750 X/24".to_owned())];
-        let found = labels(&rules, "oslo-sw1", &facts.into_iter().collect());
+        let facts = facts.into_iter().collect();
+        let device = LabeledDevice {
+            name: "oslo-sw1",
+            facts: &facts,
+            folder: Some("north/oslo"),
+        };
+        let found = labels(&rules, device);
         let found: Vec<(&str, &str)> = found.iter().map(|(k, v)| (&**k, &**v)).collect();
-        let expected = [("model", "WS-C3750-X-24"), ("role", "sw"), ("site", "oslo")];
+        let expected = [
+            ("model", "WS-C3750-X-24"),
+            ("region", "north-oslo"),
+            ("role", "sw"),
+            ("site", "oslo"),
+        ];
         assert_eq!(found, expected);
-        assert!(labels(&rules, "x", &Facts::default()).is_empty());
+        let unknown = LabeledDevice {
+            name: "x",
+            facts: &Facts::default(),
+            folder: None,
+        };
+        assert!(labels(&rules, unknown).is_empty());
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn line_of<'a>(report: &'a Value, text: &str) -> (&'a str, &'a str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn coverage_of_a_device_knows_what_a_catalog_declares() {
-    let mut lab = lab().await;
+    let lab = lab().await;
     let server = resource("Ntp_server", "192.0.2.10", json!({"ensure": "present"}));
     lab.write_resources("sw1", &[server]);
     let printed = lab
@@ -94,7 +94,7 @@ fn coverage_of_saved_configurations_lists_what_no_type_reads() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn strict_run_refuses_lines_that_are_not_managed() {
-    let mut lab = lab().await;
+    let lab = lab().await;
     let server = resource("Ntp_server", "192.0.2.10", json!({"ensure": "present"}));
     lab.write_resources("sw1", &[server]);
     let plan = lab.run(&["plan", "--coverage"]).await;

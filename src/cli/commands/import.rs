@@ -65,9 +65,9 @@ pub(crate) struct ImportArgs {
     #[command(flatten)]
     access: DeviceAccess,
 
-    /// Label of devices, from their names or a fact: 'site=^(\w+)-', model=fact:hardwaremodel. Each value
-    /// has a file
-    #[arg(long = "label", value_name = "KEY=REGEX|KEY=fact:NAME")]
+    /// Label of devices, from their names, a fact or their folder: 'site=^(\w+)-',
+    /// model=fact:hardwaremodel, site=folder. Each value has a file
+    #[arg(long = "label", value_name = "KEY=REGEX|KEY=fact:NAME|KEY=folder")]
     labels: Vec<LabelRule>,
 
     /// Percentage of the devices that have a value which a common file declares

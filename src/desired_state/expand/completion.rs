@@ -11,7 +11,6 @@ use switchtender_devices::model::TypeModel;
 use switchtender_devices::model::version::Version;
 use switchtender_devices::value::{Attributes, Name, Value};
 
-use super::exclusion::Exclusions;
 use super::view::Views;
 use crate::desired_state::document::{YamlNode, YamlValue};
 use crate::desired_state::merge::Layer;

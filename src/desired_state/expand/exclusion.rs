@@ -68,11 +68,6 @@ impl Exclusions {
             .map(|(text, one)| (text.as_str(), &one.origin))
     }
 
-    /// Whether a type is left out.
-    pub(crate) fn excludes_type(&self, name: &str) -> bool {
-        self.items.values().any(|item| item.kind.has_type(name))
-    }
-
     /// Whether a resource is left out, or with `attribute` that of the resource.
     pub(crate) fn excludes(&self, type_name: &str, title: &str, attribute: Option<&str>) -> bool {
         self.find(type_name, title, attribute).is_some()
@@ -209,10 +204,6 @@ impl ExclusionKind {
         let form = format!("`switchtender type {type_name}` lists the attributes");
         let message = format!("{type_name} has no attribute `{attribute}`");
         Some((message, help.unwrap_or(form)))
-    }
-
-    fn has_type(&self, name: &str) -> bool {
-        matches!(self, Self::Instances { type_name, title: None, attribute: None } if type_name == name)
     }
 
     fn has(&self, of_type: &str, of_title: &str, of_attribute: Option<&str>) -> bool {

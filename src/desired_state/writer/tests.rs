@@ -142,7 +142,7 @@ fn a_file_has_views_ranges_and_one_line_for_an_entry() {
     all.push(("network_vlan", "10", &vlan));
     let mut file = DeclaredFile {
         complete: Some(DeclaredCompletion {
-            types: CompletedTypes::Listed(vec!["network_vlan".into(), "ios_acl".into()]),
+            types: vec!["network_vlan".into(), "ios_acl".into()],
             version: Some("0.2".to_owned()),
         }),
         unmanaged: vec!["network_interface.description".to_owned()],

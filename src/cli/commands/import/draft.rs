@@ -19,9 +19,7 @@ use super::read::{ReadDevice, ReadFleet};
 use crate::catalog::{CachedStatus, Loading};
 use crate::cli::exit::CommandError;
 use crate::cli::options::desired_state;
-use crate::desired_state::declared::{
-    CompletedTypes, DeclaredCompletion, DeclaredFile, DeclaredState,
-};
+use crate::desired_state::declared::{DeclaredCompletion, DeclaredFile, DeclaredState};
 use crate::desired_state::writer::StateWriter;
 use crate::desired_state::{SecretValues, StateCatalog, StateDevice, StateDirectory, StateError};
 use crate::error_chain::chain;
@@ -489,18 +487,13 @@ fn refused(catalog: &StateCatalog, findings: Vec<Diagnostic>) -> DeviceProblem {
 
 /// Adds types to those whose undeclared attributes are at their defaults.
 fn complete<'a>(file: &mut DeclaredFile, types: impl Iterator<Item = &'a TypeName>) {
-    let mut all = match file.complete.take() {
-        Some(DeclaredCompletion {
-            types: CompletedTypes::Listed(types),
-            ..
-        }) => types,
-        _ => Vec::new(),
-    };
+    let complete = file.complete.take();
+    let mut all = complete.map_or_else(Vec::new, |complete| complete.types);
     all.extend(types.cloned());
     all.sort();
     all.dedup();
     file.complete = Some(DeclaredCompletion {
-        types: CompletedTypes::Listed(all),
+        types: all,
         version: Some(PROGRAM_VERSION.to_owned()),
     });
 }

@@ -100,7 +100,7 @@ fn label_groups(
     let mut members: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
     for device in devices {
         let known = existing.devices.get(&device.name);
-        for (key, value) in labels::labels(rules, &device.name, &device.facts) {
+        for (key, value) in labels::labels(rules, device.labeled()) {
             match known.and_then(|known| known.label(&key)) {
                 Some(own) if own == value => {}
                 Some(own) => {

@@ -26,6 +26,7 @@ use crate::fleet::declared_device::{DeclaredDevice, DeclaredSecrets};
 use crate::fleet::inspect::{self, InspectError, Inspection};
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
 use crate::fleet::saved_fleet::SavedDevice;
+use crate::import::labels::LabeledDevice;
 use crate::inventory::DeviceSelection;
 use crate::parallel;
 
@@ -43,6 +44,8 @@ pub(super) struct ReadDevice {
     pub(super) platform: Arc<Platform>,
     /// Where it is reached, if a folder tells it.
     pub(super) address: Option<String>,
+    /// The folder of its configuration.
+    folder: Option<String>,
     pub(super) facts: Facts,
     reads: Reads,
     pub(super) declared: DeclaredDevice,
@@ -63,10 +66,20 @@ impl ReadDevice {
             name,
             platform,
             address: None,
+            folder: None,
             facts: std::mem::take(&mut inspection.facts),
             reads: std::mem::take(&mut inspection.reads),
             declared: DeclaredDevice::new(inspection, DeclaredSecrets::Included),
             notes,
+        }
+    }
+
+    /// What labels come from.
+    pub(super) fn labeled(&self) -> LabeledDevice<'_> {
+        LabeledDevice {
+            name: &self.name,
+            facts: &self.facts,
+            folder: self.folder.as_deref(),
         }
     }
 
@@ -167,6 +180,7 @@ fn read_configs(args: &ImportArgs, path: &Path) -> Result<ReadFleet, CommandErro
         match read {
             Ok(inspection) => {
                 let mut read = ReadDevice::new(device.name, device.platform, inspection);
+                read.folder = device.group;
                 read.address = device.address;
                 // Devices with the same note are listed together.
                 let file = format!("{}: ", device.file.display());
