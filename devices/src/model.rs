@@ -34,7 +34,7 @@ pub use reference::{Reference, UnstatedReference};
 pub use relation::{AutoKind, AutoRelation, RelationSource};
 pub use rule_keys::Shutdown;
 use version::Version;
-pub use view::ViewPlace;
+pub use view::ViewLocation;
 
 /// A resource type.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +81,7 @@ pub struct TypeModel {
     /// Attributes whose value is unique among all devices of a site.
     pub site_unique: Vec<String>,
     /// Where the type is in a view of desired state.
-    pub place: Option<ViewPlace>,
+    pub location: Option<ViewLocation>,
 }
 
 impl TypeModel {

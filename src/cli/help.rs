@@ -16,7 +16,10 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Run regularly, and query stored runs",
         &["serve", "run", "history", "drift", "store", "access"],
     ),
-    ("Read devices", &["facts", "resource", "coverage", "backup"]),
+    (
+        "Read devices",
+        &["facts", "resource", "import", "coverage", "backup"],
+    ),
     (
         "Check and describe, without devices",
         &["validate", "explain", "graph", "state", "type", "schema"],

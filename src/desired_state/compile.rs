@@ -138,7 +138,7 @@ impl MergedState {
         let mut writer = CatalogWriter::new(&of.device.certname);
         for (type_name, resources) in &self.types {
             let model = of.registry.model(type_name);
-            for (title, resource) in resources {
+            'resources: for (title, resource) in resources {
                 let mut parameters = Vec::new();
                 for (name, value) in &resource.attributes {
                     let origin = &value.origin;
@@ -153,8 +153,11 @@ impl MergedState {
                         Err(ValueError::Template(TemplateError::NeedsFacts)) => {
                             return Err(needs_facts(origin));
                         }
-                        // Without its name, the resource would be another one.
                         Err(ValueError::UnsetSecret) if !is_name(model, name) => {}
+                        // Without its name, the resource would be another one. Purging would remove it.
+                        Err(ValueError::UnsetSecret) if !self.purge.contains_key(type_name) => {
+                            continue 'resources;
+                        }
                         Err(error) => findings.push(error.at(origin)),
                     }
                 }
@@ -364,7 +367,7 @@ impl ValueError {
                 "put it in quotation marks if it is a text; write a decimal number without leading zeros if it is a number",
             ),
             ValueError::Secret(_) => finding.help(FORMS),
-            ValueError::UnsetSecret => finding.help("set the variable: the secret names the resource"),
+            ValueError::UnsetSecret => finding.help("set the variable: the secret names a resource of a type that is purged"),
         }
     }
 }

@@ -56,3 +56,36 @@ pub(crate) struct DeclaredCompletion {
     /// Attributes that are newer than this version of the program are not completed.
     pub(crate) version: Option<String>,
 }
+
+/// The newest version that an attribute of a shipped type has as `since`.
+const NEWEST: &str = "0.3";
+
+impl DeclaredCompletion {
+    /// These types, with all attributes that this program knows.
+    pub(crate) fn of(types: Vec<TypeName>) -> Self {
+        Self {
+            types,
+            version: Some(NEWEST.to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchtender_devices::driver::Registry;
+
+    use super::NEWEST;
+
+    #[test]
+    fn files_complete_the_newest_attributes() {
+        let registry = Registry::shipped();
+        let attributes = registry
+            .models()
+            .flat_map(|model| model.attributes.values());
+        let newest = attributes.filter_map(|attribute| attribute.since).max();
+        assert_eq!(
+            newest.map(|version| version.to_string()).as_deref(),
+            Some(NEWEST)
+        );
+    }
+}

@@ -76,19 +76,19 @@ pub(super) struct LayeredResources {
 /// The resources of a type by title.
 #[derive(Clone, Debug)]
 pub(super) struct LayeredType {
-    pub(super) position: Position,
+    pub(super) position: LayerPosition,
     pub(super) resources: IndexMap<String, LayeredResource>,
 }
 
 /// The layer, the byte and the number in a range where something is declared first.
-pub(super) type Position = (usize, usize, usize);
+pub(super) type LayerPosition = (usize, usize, usize);
 
 /// A resource of several layers.
 #[derive(Clone, Debug)]
 pub(super) struct LayeredResource {
     pub(super) origin: ValueOrigin,
     pub(super) type_origin: ValueOrigin,
-    pub(super) position: Position,
+    pub(super) position: LayerPosition,
     pub(super) attributes: IndexMap<String, LayeredValue>,
     /// A `~` of a resource: what profiles of the view have for it does not count.
     pub(super) mark: Option<ValueOrigin>,
@@ -102,7 +102,7 @@ pub(super) struct LayeredResource {
 #[derive(Clone, Debug)]
 pub(super) struct LayeredValue {
     pub(super) merged: MergedValue,
-    place: Place,
+    location: SectionLocation,
     /// The label of the file, if a label file set the value.
     label: Option<Arc<FileLabel>>,
     /// Another value in the file of another label, if the inventory does not order the two labels.
@@ -111,7 +111,7 @@ pub(super) struct LayeredValue {
 
 /// Where in a layer a value stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct SectionLocation {
     layer: usize,
     is_range: bool,
     is_view: bool,
@@ -222,16 +222,16 @@ impl LayeredResources {
         if all.position.0 == layer.number {
             all.position = all.position.min(position);
         }
-        let place = Place {
+        let location = SectionLocation {
             layer: layer.number,
             is_range: declared.titles.is_range,
             is_view: declared.is_view,
         };
         let values = declared.attributes.iter();
         let values: Vec<(&YamlKey, LayeredValue)> = values
-            .map(|(name, node)| (name, LayeredValue::new(layer, place, name, node)))
+            .map(|(name, node)| (name, LayeredValue::new(layer, location, name, node)))
             .collect();
-        if place.is_range {
+        if location.is_range {
             let sizes = values
                 .iter()
                 .map(|(_, value)| value.merged.value.size() + VALUE);
@@ -259,7 +259,7 @@ impl LayeredResources {
             let resource = all.resources.entry(title.clone());
             let resource = resource
                 .or_insert_with(|| LayeredResource::at(origin.clone(), of_type.clone(), position));
-            if resource.removed_by == Some(layer.number) && !place.is_range {
+            if resource.removed_by == Some(layer.number) && !location.is_range {
                 let message = format!(
                     "{} {title} is removed and declared in one file",
                     declared.type_name
@@ -296,7 +296,7 @@ impl LayeredResources {
 }
 
 impl LayeredType {
-    pub(super) fn at(position: Position) -> Self {
+    pub(super) fn at(position: LayerPosition) -> Self {
         Self {
             position,
             resources: IndexMap::default(),
@@ -306,7 +306,11 @@ impl LayeredType {
 
 impl LayeredResource {
     /// A resource without attributes.
-    pub(super) fn at(origin: ValueOrigin, type_origin: ValueOrigin, position: Position) -> Self {
+    pub(super) fn at(
+        origin: ValueOrigin,
+        type_origin: ValueOrigin,
+        position: LayerPosition,
+    ) -> Self {
         Self {
             origin,
             type_origin,
@@ -321,7 +325,12 @@ impl LayeredResource {
 
 impl LayeredValue {
     /// The value of a file.
-    pub(super) fn new(layer: &Layer<'_>, place: Place, key: &YamlKey, node: &YamlNode) -> Self {
+    pub(super) fn new(
+        layer: &Layer<'_>,
+        location: SectionLocation,
+        key: &YamlKey,
+        node: &YamlNode,
+    ) -> Self {
         Self {
             merged: MergedValue {
                 value: Arc::new(node.value.clone()),
@@ -330,7 +339,7 @@ impl LayeredValue {
                 through: None,
                 is_default: false,
             },
-            place,
+            location,
             label: layer.label.clone(),
             conflict: None,
         }
@@ -352,10 +361,10 @@ impl LayeredValue {
             return self.clone();
         };
         let differs = earlier.merged.value != self.merged.value;
-        if earlier.place.layer == self.place.layer {
-            let reason = if earlier.place.is_view != self.place.is_view {
+        if earlier.location.layer == self.location.layer {
+            let reason = if earlier.location.is_view != self.location.is_view {
                 Some("sets {} at its type and in a view")
-            } else if earlier.place.is_range && self.place.is_range && differs {
+            } else if earlier.location.is_range && self.location.is_range && differs {
                 Some("has two ranges that set {} to different values")
             } else {
                 None
@@ -367,17 +376,17 @@ impl LayeredValue {
         let labels = self.label.as_ref().zip(earlier.label.as_ref());
         let is_open = labels.is_some_and(|(own, other)| !own.is_ordered_against(other));
         let is_carried = self.label.is_some();
-        let kept = earlier.conflict.clone().filter(|_| is_carried);
+        let stored = earlier.conflict.clone().filter(|_| is_carried);
         let new = (is_open && differs).then(|| earlier.merged.origin.clone());
         Self {
-            conflict: kept.or(new),
+            conflict: stored.or(new),
             ..self.clone()
         }
     }
 
     fn report(&self, earlier: &Self, reason: &str, findings: &mut MergeFindings) {
         let (own, other) = (&self.merged.origin, &earlier.merged.origin);
-        let position = (self.place.layer, own.span.start, other.span.start);
+        let position = (self.location.layer, own.span.start, other.span.start);
         if !findings.reported.insert(position) {
             return;
         }
@@ -406,12 +415,12 @@ impl LayeredValue {
         (key, node): (&YamlKey, &YamlNode),
         findings: &mut MergeFindings,
     ) {
-        let place = Place {
+        let location = SectionLocation {
             layer: layer.number,
             is_range: false,
             is_view: false,
         };
-        let value = Self::new(layer, place, key, node);
+        let value = Self::new(layer, location, key, node);
         let subject = format!("variable {}", key.name);
         if value.is_mark() {
             let is_effective = variables.shift_remove(&key.name).is_some();

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_of_one_place_are_one_with_the_number_of_resources() {
+    fn findings_of_one_position_are_one_with_the_number_of_resources() {
         let file = Source::new("common.yaml", "a: closed\n");
         let catalog = Source::new("state of sw1", "1 2 3");
         let parts = (0..3).map(|number| CatalogPart {

@@ -146,9 +146,9 @@ type Places<'a> = BTreeMap<Option<&'a str>, Vec<&'a TypeModel>>;
 fn views(registry: &Registry) -> BTreeMap<&str, Places<'_>> {
     let mut views: BTreeMap<&str, Places<'_>> = BTreeMap::new();
     for model in registry.all_placed_types() {
-        if let Some(place) = &model.place {
-            let view = views.entry(&place.view).or_default();
-            let types = view.entry(place.section.as_deref()).or_default();
+        if let Some(location) = &model.location {
+            let view = views.entry(&location.view).or_default();
+            let types = view.entry(location.section.as_deref()).or_default();
             types.push(model);
         }
     }

@@ -77,13 +77,14 @@ impl SecretValues {
         }
     }
 
-    /// Warnings about attributes that are not managed, because their environment variable is not set.
+    /// Warnings about attributes, or resources that have them as names, that are not managed: their environment variable
+    /// is not set.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let unset = self.unset.iter();
         let text = |(name, origin): (&String, &ValueOrigin)| {
             let (file, line) = (&origin.source.name, origin.line());
             format!(
-                "{file}:{line}: the attribute is not managed: the environment variable {name} is not set"
+                "{file}:{line}: the secret is not managed: the environment variable {name} is not set"
             )
         };
         unset.map(text).collect()

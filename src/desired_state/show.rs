@@ -84,8 +84,8 @@ fn line(indent: &str, name: &str, value: &MergedValue, is_masked: bool) -> Strin
     };
     if value.is_default {
         let at = &value.origin;
-        let (name, place) = (scalar(name), format!("{}:{}", at.source.name, at.line()));
-        return format!("{indent}{name}: {rendered}  # default, complete: {place}\n");
+        let (name, location) = (scalar(name), format!("{}:{}", at.source.name, at.line()));
+        return format!("{indent}{name}: {rendered}  # default, complete: {location}\n");
     }
     let through = value.through.as_ref().map(|used| {
         let at = &used.origin;

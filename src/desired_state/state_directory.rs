@@ -336,11 +336,11 @@ fn secrets_of_titles(
     let own = registry.model(scope);
     let placed = |section: Option<&str>| {
         let models = registry.all_placed_types();
-        let is_place = |model: &&Arc<TypeModel>| {
-            let place = model.place.as_ref();
-            place.is_some_and(|at| at.view == scope && at.section.as_deref() == section)
+        let is_location = |model: &&Arc<TypeModel>| {
+            let location = model.location.as_ref();
+            location.is_some_and(|at| at.view == scope && at.section.as_deref() == section)
         };
-        models.filter(is_place).collect::<Vec<_>>()
+        models.filter(is_location).collect::<Vec<_>>()
     };
     for (_, object) in map(titles) {
         if let Some(model) = own {

@@ -122,9 +122,9 @@ fn files_become_the_expected_state_or_findings() {
                 wrong.push(format!("{file}: {name}: findings\n{findings}"));
             }
             if let Some(expected) = expected("state") {
-                let shown = state.render(None, &registry);
-                if shown != expected {
-                    wrong.push(format!("{file}: {name}: state\n{shown}"));
+                let rendered = state.render(None, &registry);
+                if rendered != expected {
+                    wrong.push(format!("{file}: {name}: state\n{rendered}"));
                 }
             }
         }

@@ -33,7 +33,7 @@ pub(crate) struct StateWriter {
 }
 
 /// The types of a view: the flat one, then those of sections by key.
-struct View<'a> {
+struct WrittenView<'a> {
     name: &'a str,
     flat: &'a TypeName,
     sections: Vec<(&'a str, &'a TypeName)>,
@@ -43,7 +43,8 @@ impl StateWriter {
     /// `models`: the types of the devices. Types of a view must be those of one platform.
     pub(crate) fn new<'a>(models: impl IntoIterator<Item = &'a Arc<TypeModel>>) -> Self {
         let models = models.into_iter();
-        let is_special = |model: &&Arc<TypeModel>| model.place.is_some() || model.object.is_some();
+        let is_special =
+            |model: &&Arc<TypeModel>| model.location.is_some() || model.object.is_some();
         let special = models.filter(is_special);
         Self {
             models: special
@@ -70,18 +71,25 @@ impl StateWriter {
         text
     }
 
-    fn views(&self) -> Vec<View<'_>> {
+    fn views(&self) -> Vec<WrittenView<'_>> {
         let mut views = Vec::new();
         for flat in self.models.values() {
-            let Some(place) = flat.place.as_ref().filter(|place| place.section.is_none()) else {
+            let Some(location) = flat
+                .location
+                .as_ref()
+                .filter(|location| location.section.is_none())
+            else {
                 continue;
             };
             let sections = self.models.values().filter_map(|model| {
-                let own = model.place.as_ref().filter(|own| own.view == place.view)?;
+                let own = model
+                    .location
+                    .as_ref()
+                    .filter(|own| own.view == location.view)?;
                 Some((own.section.as_ref()?.as_str(), &model.name))
             });
-            views.push(View {
-                name: &place.view,
+            views.push(WrittenView {
+                name: &location.view,
                 flat: &flat.name,
                 sections: sections.collect(),
             });
@@ -112,7 +120,7 @@ impl StateWriter {
         }
     }
 
-    fn write_view(&self, text: &mut String, file: &DeclaredFile, view: &View<'_>) {
+    fn write_view(&self, text: &mut String, file: &DeclaredFile, view: &WrittenView<'_>) {
         self.write_resources(text, view.name, view_bodies(file, view));
     }
 
@@ -121,7 +129,7 @@ impl StateWriter {
         text: &mut String,
         file: &DeclaredFile,
         type_name: &TypeName,
-        views: &[View<'_>],
+        views: &[WrittenView<'_>],
     ) {
         self.write_resources(text, type_name, type_bodies(file, type_name, views));
     }
@@ -137,7 +145,7 @@ impl StateWriter {
         }
     }
 
-    fn write_profiles(&self, text: &mut String, file: &DeclaredFile, views: &[View<'_>]) {
+    fn write_profiles(&self, text: &mut String, file: &DeclaredFile, views: &[WrittenView<'_>]) {
         let groups = file
             .profiles
             .iter()
@@ -187,7 +195,7 @@ fn completion_node(complete: &DeclaredCompletion) -> LayoutNode {
 }
 
 /// The resources of a view: titles of the flat type, with those of sections.
-fn view_bodies(file: &DeclaredFile, view: &View<'_>) -> Vec<TitledBody> {
+fn view_bodies(file: &DeclaredFile, view: &WrittenView<'_>) -> Vec<TitledBody> {
     let flat = file.state.types.get(view.flat);
     let mut bodies = Vec::new();
     for (title, attributes) in flat.into_iter().flatten() {
@@ -218,11 +226,12 @@ fn view_bodies(file: &DeclaredFile, view: &View<'_>) -> Vec<TitledBody> {
 }
 
 /// The resources of a type that no view has.
-fn type_bodies(file: &DeclaredFile, type_name: &str, views: &[View<'_>]) -> Vec<TitledBody> {
+fn type_bodies(file: &DeclaredFile, type_name: &str, views: &[WrittenView<'_>]) -> Vec<TitledBody> {
     if views.iter().any(|view| *view.flat == *type_name) {
         return Vec::new();
     }
-    let is_section = |view: &&View<'_>| view.sections.iter().any(|(_, name)| **name == *type_name);
+    let is_section =
+        |view: &&WrittenView<'_>| view.sections.iter().any(|(_, name)| **name == *type_name);
     let flat = views.iter().find(is_section).map(|view| view.flat);
     let is_in_view = |title: &str| {
         let flat = flat.and_then(|flat| file.state.types.get(flat));
@@ -248,7 +257,7 @@ fn type_bodies(file: &DeclaredFile, type_name: &str, views: &[View<'_>]) -> Vec<
     bodies
 }
 
-fn profile_node(body: &ProfileBody, view: Option<&View<'_>>) -> LayoutNode {
+fn profile_node(body: &ProfileBody, view: Option<&WrittenView<'_>>) -> LayoutNode {
     let mut entries = Vec::new();
     for (type_name, attributes) in body {
         let sections = view

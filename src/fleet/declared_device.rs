@@ -85,10 +85,7 @@ impl DeclaredDevice {
     pub(crate) fn file(self) -> DeclaredFile {
         let types = self.state.types.keys().cloned().collect();
         DeclaredFile {
-            complete: Some(DeclaredCompletion {
-                types,
-                version: Some(PROGRAM_VERSION.to_owned()),
-            }),
+            complete: Some(DeclaredCompletion::of(types)),
             unmanaged: self.unmanaged,
             state: self.state,
             ..DeclaredFile::default()
@@ -161,13 +158,6 @@ impl DeclaredDevice {
     }
 }
 
-/// Attributes of this version of the program and of earlier ones are completed.
-const PROGRAM_VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION_MAJOR"),
-    ".",
-    env!("CARGO_PKG_VERSION_MINOR")
-);
-
 /// A type whose resources are made compact.
 struct CompactType<'a> {
     driver: &'a Driver,
@@ -187,7 +177,7 @@ impl CompactType<'_> {
         mut all: Attributes,
     ) -> Result<(Attributes, Vec<Name>), String> {
         let names = self.model.names(title);
-        all.retain(|name, value| !self.is_said(&names, name, value));
+        all.retain(|name, value| !self.is_in_title(&names, name, value));
         let mut findings = Vec::new();
         let Some(desired) = self.desired(title, &all) else {
             return Ok((all, findings));
@@ -205,7 +195,7 @@ impl CompactType<'_> {
     }
 
     /// Whether a file need not have a value: the title has it, or the device has it by default.
-    fn is_said(&self, names: &Attributes, name: &Name, value: &Value) -> bool {
+    fn is_in_title(&self, names: &Attributes, name: &Name, value: &Value) -> bool {
         let Some(attribute) = self.model.attributes.get(name) else {
             return false;
         };

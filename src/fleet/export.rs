@@ -91,12 +91,18 @@ impl Inspection {
         left_out: &[Vec<bool>],
     ) -> BTreeSet<Vec<Option<String>>> {
         let mut titles = BTreeSet::new();
-        let Some(view) = flat.place.as_ref().filter(|place| place.section.is_none()) else {
+        let Some(view) = flat
+            .location
+            .as_ref()
+            .filter(|location| location.section.is_none())
+        else {
             return titles;
         };
         for (found, left_out) in self.types.iter().zip(left_out) {
-            let place = found.model.place.as_ref();
-            if !place.is_some_and(|place| place.view == view.view && place.section.is_some()) {
+            let location = found.model.location.as_ref();
+            if !location
+                .is_some_and(|location| location.view == view.view && location.section.is_some())
+            {
                 continue;
             }
             let instances = found.instances.iter().zip(left_out);

@@ -71,14 +71,14 @@ impl InventoryFleet {
 
 /// The message of a finding with its file and line.
 fn placed(found: &Diagnostic) -> String {
-    let place = found.labels.first().map(|label| {
+    let location = found.labels.first().map(|label| {
         let line = label.source.position(label.span.start).0;
         format!("{}:{line}: ", label.source.name)
     });
     let help = found.help.as_ref().map(|help| format!("; {help}"));
     format!(
         "{}{}{}",
-        place.unwrap_or_default(),
+        location.unwrap_or_default(),
         found.message,
         help.unwrap_or_default()
     )

@@ -187,7 +187,10 @@ pub(crate) fn read_directory(
     for extension in ANSWERS.iter().chain(&CONFIGURATIONS) {
         match read_file(&directory.join(format!("{name}.{extension}"))) {
             Ok(answers) => reads.extend(answers),
-            Err(error) if error.is_missing_file() => missing = Some(error),
+            Err(error) if error.is_missing_file() => {
+                let is_usual = *extension == CONFIGURATIONS[0];
+                missing = if is_usual { Some(error) } else { missing };
+            }
             Err(error) => return Err(error),
         }
     }

@@ -175,8 +175,8 @@ impl SavedDevice {
     ) -> Result<Self, SavedFleetError> {
         let stem = device_stem(&file.path);
         let address = stem.parse::<IpAddr>().ok().map(|_| stem.clone());
-        let of_file = DeviceName::parse(&stem).ok();
-        let of_file = of_file.filter(|_| !folder::is_generic(&stem));
+        let of_stem = DeviceName::parse(&stem).ok();
+        let of_file = of_stem.clone().filter(|_| !folder::is_generic(&stem));
         let hostname = || {
             let facts = platform.facts(&reads);
             DeviceName::parse(facts.get("hostname")?).ok()
@@ -184,7 +184,9 @@ impl SavedDevice {
         let name = if address.is_some() {
             hostname().or(of_file)
         } else {
-            of_file.or_else(hostname)
+            // The name of a single file is a name, even `config`.
+            let of_stem = of_stem.filter(|_| file.is_alone);
+            of_file.or_else(hostname).or(of_stem)
         };
         let Some(name) = name else {
             return Err(SavedFleetError::Name(file.path));

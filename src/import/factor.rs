@@ -6,8 +6,10 @@ use switchtender_devices::map::IndexMap;
 
 use super::files::{FactoredFile, FileEntry};
 use super::numbered_text;
-use super::parts::{ImportedDevice, Part, PartValue, Parts, Subject, TypeGroups, subjects, types};
-use super::profiles::{self, Profiles};
+use super::parts::{
+    ImportedDevice, PartValue, Parts, ResourcePart, Subject, TypeGroups, subjects, types,
+};
+use super::profiles::{self, FoundProfiles};
 use super::scopes::{FileScope, ScopeLevels};
 
 /// How a fleet is factored.
@@ -53,7 +55,7 @@ pub(crate) fn factor(devices: &[ImportedDevice], settings: &FactorSettings<'_>) 
         targets: &targets,
         settings,
     };
-    let without = || fleet.files(&Profiles::none(devices.len()));
+    let without = || fleet.files(&FoundProfiles::none(devices.len()));
     if !settings.has_profiles {
         return without();
     }
@@ -88,7 +90,7 @@ struct Fleet<'a> {
 }
 
 impl Fleet<'_> {
-    fn files(&self, profiles: &Profiles) -> FactoredState {
+    fn files(&self, profiles: &FoundProfiles) -> FactoredState {
         let mut files: IndexMap<FileScope, FactoredFile> = IndexMap::default();
         let mut bases: Vec<MergedEntries> = vec![MergedEntries::default(); self.devices.len()];
         for scope in self.settings.levels.levels.iter().flatten() {
@@ -122,7 +124,7 @@ impl Fleet<'_> {
     /// All that a device still needs.
     fn own_entries(
         &self,
-        profiles: &Profiles,
+        profiles: &FoundProfiles,
         base: &MergedEntries,
         device: usize,
     ) -> IndexMap<Subject, FileEntry> {
@@ -146,7 +148,7 @@ impl Fleet<'_> {
     /// What must be declared so that a device has its parts of a subject, with its profile.
     fn differences(
         &self,
-        profiles: &Profiles,
+        profiles: &FoundProfiles,
         merged: Option<&MergedEntry>,
         (device, subject): (usize, &Subject),
     ) -> Parts {
@@ -166,7 +168,7 @@ impl Fleet<'_> {
             if target.contains_key(part) {
                 continue;
             }
-            let resource = Part::resource(&part.type_name);
+            let resource = ResourcePart::resource(&part.type_name);
             let removed = if target.contains_key(&resource) {
                 part.clone()
             } else {
@@ -180,7 +182,7 @@ impl Fleet<'_> {
     /// What enough of the devices of a file need.
     fn common_entries(
         &self,
-        profiles: &Profiles,
+        profiles: &FoundProfiles,
         bases: &[MergedEntries],
         members: &[usize],
     ) -> IndexMap<Subject, FileEntry> {
@@ -206,7 +208,7 @@ impl Fleet<'_> {
             }
             let merged = |index: usize| bases[index].entries.get(subject);
             let before = |index: usize| merged(index).and_then(|merged| merged.profile.as_ref());
-            let mut uses: Counts<Option<&String>> = Counts::default();
+            let mut uses: UseCounts<Option<&String>> = UseCounts::default();
             for index in &devices {
                 let profile = profiles.of(*index, subject);
                 if self.targets[*index].contains_key(subject) && before(*index) != profile {
@@ -217,7 +219,7 @@ impl Fleet<'_> {
                 .most()
                 .filter(|(_, count)| self.is_enough(*count, members));
             let profile = profile.map(|(profile, _)| profile.cloned());
-            let mut parts: Counts<(Part, PartValue)> = Counts::default();
+            let mut parts: UseCounts<(ResourcePart, PartValue)> = UseCounts::default();
             for index in &devices {
                 let after = match &profile {
                     Some(profile) => profile.as_ref(),
@@ -251,11 +253,11 @@ impl Fleet<'_> {
 }
 
 /// How often values occur, by a text that differs for different values.
-struct Counts<T> {
+struct UseCounts<T> {
     counts: IndexMap<String, (T, usize)>,
 }
 
-impl<T> Default for Counts<T> {
+impl<T> Default for UseCounts<T> {
     fn default() -> Self {
         Self {
             counts: IndexMap::default(),
@@ -263,7 +265,7 @@ impl<T> Default for Counts<T> {
     }
 }
 
-impl<T> Counts<T> {
+impl<T> UseCounts<T> {
     fn add(&mut self, key: String, value: T) {
         self.counts.entry(key).or_insert((value, 0)).1 += 1;
     }
@@ -294,7 +296,7 @@ impl MergedEntries {
                 merged.profile.clone_from(profile);
             }
             for (part, value) in &entry.parts {
-                let resource = Part::resource(&part.type_name);
+                let resource = ResourcePart::resource(&part.type_name);
                 if part.attribute.is_none() && *value == PartValue::Removed {
                     merged
                         .parts
@@ -314,11 +316,12 @@ impl MergedEntry {
         let none = Parts::default();
         let own = merged.map_or(&none, |merged| &merged.parts);
         let mut parts = Parts::default();
-        let is_hidden =
-            |part: &Part| own.get(&Part::resource(&part.type_name)) == Some(&PartValue::Removed);
+        let is_hidden = |part: &ResourcePart| {
+            own.get(&ResourcePart::resource(&part.type_name)) == Some(&PartValue::Removed)
+        };
         for (part, value) in profile.into_iter().flatten() {
             if !is_hidden(part) {
-                parts.insert(Part::resource(&part.type_name), PartValue::Exists);
+                parts.insert(ResourcePart::resource(&part.type_name), PartValue::Exists);
                 parts.insert(part.clone(), value.clone());
             }
         }
@@ -331,7 +334,7 @@ impl MergedEntry {
         }
         for type_name in types(&parts) {
             parts
-                .entry(Part::resource(&type_name))
+                .entry(ResourcePart::resource(&type_name))
                 .or_insert(PartValue::Exists);
         }
         parts

@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 use switchtender_devices::map::IndexMap;
 
-use super::parts::{Part, PartValue, Parts, Subject, TypeGroups};
+use super::parts::{PartValue, Parts, ResourcePart, Subject, TypeGroups};
 use crate::desired_state::declared::{DeclaredAttributes, DeclaredFile, ProfileBody};
 
 /// What a file declares.
@@ -56,7 +56,7 @@ fn body(parts: &Parts) -> ProfileBody {
     body
 }
 
-fn insert(attributes: &mut DeclaredAttributes, part: &Part, value: &PartValue) {
+fn insert(attributes: &mut DeclaredAttributes, part: &ResourcePart, value: &PartValue) {
     let Some(name) = &part.attribute else {
         return;
     };

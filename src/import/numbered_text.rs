@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::value::Value;
 
-use super::parts::{Part, PartValue, Parts, Subject};
+use super::parts::{PartValue, Parts, ResourcePart, Subject};
 use crate::desired_state::declared::DeclaredValue;
 use crate::desired_state::literal;
 
@@ -20,7 +20,7 @@ const NUMBER: &str = "{{ n }}";
 struct NumberedText {
     group: String,
     prefix: String,
-    part: Part,
+    part: ResourcePart,
     template: String,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn replace(devices: &mut [IndexMap<Subject, Parts>]) {
 /// The number of a title, and the forms of a text in which one occurrence of it is the expression.
 fn numbered_texts<'a>(
     subject: &'a Subject,
-    part: &Part,
+    part: &ResourcePart,
     value: &PartValue,
 ) -> Option<(&'a str, Vec<NumberedText>)> {
     let PartValue::Set(DeclaredValue::Value(Value::String(text))) = value else {
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn device(texts: &[(&str, &str)]) -> IndexMap<Subject, Parts> {
-        let part = Part::attribute(&TypeName::from("port"), &Name::from("description"));
+        let part = ResourcePart::attribute(&TypeName::from("port"), &Name::from("description"));
         let subjects = texts.iter().map(|(title, text)| {
             let subject = Subject {
                 group: "port".to_owned(),

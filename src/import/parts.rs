@@ -36,9 +36,9 @@ impl TypeGroups {
     pub(crate) fn of<'a>(models: impl Iterator<Item = &'a Arc<TypeModel>>) -> Self {
         let mut groups = Self::default();
         for model in models {
-            if let Some(place) = &model.place {
-                let section = place.section.as_deref();
-                groups.insert(&model.name, Some(&place.view), section);
+            if let Some(location) = &model.location {
+                let section = location.section.as_deref();
+                groups.insert(&model.name, Some(&location.view), section);
             }
         }
         groups
@@ -79,7 +79,7 @@ impl TypeGroups {
         };
         let mut own = flat
             .iter()
-            .filter(|one| parts.contains_key(&Part::resource(one)));
+            .filter(|one| parts.contains_key(&ResourcePart::resource(one)));
         own.next().or(flat.first()).cloned()
     }
 }
@@ -93,12 +93,12 @@ pub(super) struct Subject {
 
 /// The existence of a resource, or one attribute of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Part {
+pub(super) struct ResourcePart {
     pub(super) type_name: TypeName,
     pub(super) attribute: Option<Name>,
 }
 
-impl Part {
+impl ResourcePart {
     pub(super) fn resource(type_name: &TypeName) -> Self {
         Self {
             type_name: type_name.clone(),
@@ -115,7 +115,7 @@ impl Part {
 }
 
 /// What a subject has in the end, by part.
-pub(super) type Parts = IndexMap<Part, PartValue>;
+pub(super) type Parts = IndexMap<ResourcePart, PartValue>;
 
 /// The value of a part.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,10 +159,10 @@ pub(super) fn subjects(state: &DeclaredState, groups: &TypeGroups) -> IndexMap<S
                 title: title.clone(),
             };
             let parts = found.entry(subject).or_default();
-            parts.insert(Part::resource(type_name), PartValue::Exists);
+            parts.insert(ResourcePart::resource(type_name), PartValue::Exists);
             let set = attributes.iter().filter_map(|(name, value)| {
                 let value = PartValue::Set(value.clone()?);
-                Some((Part::attribute(type_name, name), value))
+                Some((ResourcePart::attribute(type_name, name), value))
             });
             parts.extend(set);
         }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use foldhash::HashSet;
 use switchtender_devices::value::Value;
 
-use super::parts::{Part, PartValue, Parts};
+use super::parts::{PartValue, Parts, ResourcePart};
 use crate::desired_state::declared::DeclaredValue;
 
 /// Text for people about one resource.
@@ -18,13 +18,13 @@ const FEW: usize = 3;
 /// The attributes that count for no profile.
 #[derive(Default)]
 pub(super) struct PersonalParts {
-    parts: HashSet<Part>,
+    parts: HashSet<ResourcePart>,
 }
 
 impl PersonalParts {
     /// Those of resources of one view or type.
     pub(super) fn of<'a>(resources: impl Iterator<Item = &'a Parts>) -> Self {
-        let mut values: HashMap<&Part, (usize, HashSet<String>)> = HashMap::new();
+        let mut values: HashMap<&ResourcePart, (usize, HashSet<String>)> = HashMap::new();
         let mut found = Self::default();
         for (part, value) in resources.flatten() {
             if part.attribute.is_none() {
@@ -45,12 +45,12 @@ impl PersonalParts {
         found
     }
 
-    pub(super) fn contains(&self, part: &Part) -> bool {
+    pub(super) fn contains(&self, part: &ResourcePart) -> bool {
         self.parts.contains(part)
     }
 }
 
-fn is_description(part: &Part) -> bool {
+fn is_description(part: &ResourcePart) -> bool {
     let name = part.attribute.as_deref();
     name.is_some_and(|name| name == DESCRIPTION)
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use switchtender_devices::map::IndexMap;
 
-use super::parts::{ImportedDevice, Part, PartValue, Parts, Subject};
+use super::parts::{ImportedDevice, PartValue, Parts, ResourcePart, Subject};
 use super::personal::PersonalParts;
 use super::profile_name;
 use super::scopes::{FileScope, ScopeLevels};
@@ -21,7 +21,7 @@ const LEAST_ATTRIBUTES: usize = 2;
 
 /// The profiles of a fleet, and who uses them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Profiles {
+pub(super) struct FoundProfiles {
     /// By file, then by view or type and name.
     pub(super) definitions: IndexMap<FileScope, IndexMap<(String, String), Parts>>,
     /// By device: the name of each subject's profile.
@@ -30,7 +30,7 @@ pub(super) struct Profiles {
     resolved: Vec<HashMap<(String, String), Parts>>,
 }
 
-impl Profiles {
+impl FoundProfiles {
     /// No profiles for so many devices.
     pub(super) fn none(devices: usize) -> Self {
         Self {
@@ -115,8 +115,8 @@ pub(super) fn find(
     devices: &[ImportedDevice],
     targets: &[IndexMap<Subject, Parts>],
     settings: &FactorSettings<'_>,
-) -> Profiles {
-    let mut profiles = Profiles::none(devices.len());
+) -> FoundProfiles {
+    let mut profiles = FoundProfiles::none(devices.len());
     // Devices of several platforms have no file in common.
     let mut groups: IndexMap<(&FileScope, &str), Vec<(usize, &Subject, &Parts)>> =
         IndexMap::default();
@@ -158,7 +158,7 @@ pub(super) fn find(
 }
 
 /// The attributes of each profile for each device.
-fn resolve(profiles: &mut Profiles, devices: &[ImportedDevice], levels: &ScopeLevels) {
+fn resolve(profiles: &mut FoundProfiles, devices: &[ImportedDevice], levels: &ScopeLevels) {
     for (index, device) in devices.iter().enumerate() {
         for scope in levels.of_device(device) {
             for (key, parts) in profiles.definitions.get(scope).into_iter().flatten() {
@@ -205,7 +205,7 @@ fn clusters<'a, 'b>(users: &'b [ProfileUser<'a>]) -> Vec<Vec<&'b ProfileUser<'a>
 
 /// The number of attributes that differ.
 fn distance(body: &Parts, other: &Parts) -> usize {
-    let differs = |(part, value): &(&Part, &PartValue)| other.get(*part) != Some(*value);
+    let differs = |(part, value): &(&ResourcePart, &PartValue)| other.get(*part) != Some(*value);
     let missing = other.keys().filter(|part| !body.contains_key(*part));
     body.iter().filter(differs).count() + missing.count()
 }
@@ -213,7 +213,7 @@ fn distance(body: &Parts, other: &Parts) -> usize {
 struct ProfileFinder<'a> {
     devices: &'a [ImportedDevice],
     settings: &'a FactorSettings<'a>,
-    profiles: &'a mut Profiles,
+    profiles: &'a mut FoundProfiles,
     names: BTreeSet<String>,
 }
 
@@ -226,7 +226,7 @@ impl ProfileFinder<'_> {
             true => FileScope::Device(self.devices[device].name.clone()),
             false => top.clone(),
         };
-        let mut all: IndexMap<&Part, ()> = IndexMap::default();
+        let mut all: IndexMap<&ResourcePart, ()> = IndexMap::default();
         for user in cluster {
             all.extend(user.body.keys().map(|part| (part, ())));
         }
@@ -263,7 +263,7 @@ impl ProfileFinder<'_> {
     }
 
     /// The value that enough of the resources have; [`PartValue::Removed`] for none.
-    fn majority(&self, users: &[&ProfileUser<'_>], part: &Part) -> Option<PartValue> {
+    fn majority(&self, users: &[&ProfileUser<'_>], part: &ResourcePart) -> Option<PartValue> {
         let mut counts: HashMap<String, (usize, Option<&PartValue>)> = HashMap::new();
         for user in users {
             let value = user.body.get(part);
@@ -276,7 +276,11 @@ impl ProfileFinder<'_> {
     }
 
     /// The values by the first label whose values decide about them.
-    fn by_label(&self, users: &[&ProfileUser<'_>], part: &Part) -> Vec<(&FileScope, PartValue)> {
+    fn by_label(
+        &self,
+        users: &[&ProfileUser<'_>],
+        part: &ResourcePart,
+    ) -> Vec<(&FileScope, PartValue)> {
         for scopes in self.settings.levels.labels() {
             let mut found = Vec::new();
             let mut covered = 0;

@@ -404,7 +404,7 @@ fn platform_draft_invents_no_commands() {
     for section in ["open", "close", "save"] {
         printed.assert_contains(&format!("# [[{section}]]\n# send = "));
         printed.assert_contains(&format!(
-            "check: [{section}] `steps`: the sample has no command that"
+            "check: [[{section}]]: the sample has no command that"
         ));
     }
 }

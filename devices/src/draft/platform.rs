@@ -285,7 +285,7 @@ fn modes(out: &mut String, session: &RecordedSession, is_set: bool, guesses: &mu
 fn closing(out: &mut String, text: &str, session: &RecordedSession, guesses: &mut Vec<String>) {
     let pager = PAGERS.iter().find(|pager| text.contains(*pager));
     if pager.is_none() {
-        guesses.push("[connection.pager] `marker`: the sample has no pager".to_owned());
+        guesses.push("[connection.pager] `question`: the sample has no pager".to_owned());
     }
     let marker = pattern(&escaped(pager.unwrap_or(&PAGERS[0])));
     let check = if pager.is_some() { "" } else { "    # CHECK" };

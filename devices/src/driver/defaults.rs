@@ -78,7 +78,7 @@ impl Driver {
                 current.is_some() && current == find(defaults)
             })
         };
-        let known = self.default_attributes(model);
+        let known = self.defaults_with_ensure(model);
         let has_only_defaults = |instance: &Instance| has_only(model, &known, instance);
         let is_default = |instance: &Instance| {
             instance.not_understood.is_none()
@@ -93,7 +93,16 @@ impl Driver {
 
     /// Whether no attribute of an instance has another value than its default.
     pub fn has_only_defaults(&self, model: &TypeModel, instance: &Instance) -> bool {
-        has_only(model, &self.default_attributes(model), instance)
+        has_only(model, &self.defaults_with_ensure(model), instance)
+    }
+
+    /// The defaults, with that of `ensure` where a setting stands for it: a port is a switchport.
+    fn defaults_with_ensure(&self, model: &TypeModel) -> Attributes {
+        let mut defaults = self.default_attributes(model);
+        if let Some(ensure) = self.default_value(model, "ensure") {
+            defaults.insert("ensure".to_owned(), ensure);
+        }
+        defaults
     }
 
     /// The instances that the configuration alone shows, and those of the same configuration with empty blocks.

@@ -244,7 +244,7 @@ impl Registry {
                 kinds.map(move |kind| (name, kind))
             }));
         let placed = models.values().map(|selected| &selected.model);
-        let placed = placed.filter(|model| model.place.is_some());
+        let placed = placed.filter(|model| model.location.is_some());
         let placed = placed.map(|model| model.name.clone()).collect();
         let models = models
             .into_iter()

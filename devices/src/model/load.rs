@@ -11,7 +11,7 @@ mod relation;
 mod rule;
 mod rule_keys;
 pub(crate) mod value_spec;
-mod view_place;
+mod view_location;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use self::model_keys::{ModelAttributeKeys, ModelKeys, ModelSections, RuleKeys, T
 use self::relation::read_relation;
 use self::rule::rule;
 use self::rule_keys::{mark_default_word, shutdown};
-use self::view_place::{check_attribute_name, check_type_name, view_place};
+use self::view_location::{check_attribute_name, check_type_name, view_location};
 use super::reference::UnstatedReference;
 use super::{AttributeModel, AutoKind, Role, TitlePattern, TypeModel};
 use crate::diagnostic::{Diagnostic, Source, suggest};
@@ -170,7 +170,7 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         access: keys.access.and_then(|keys| access(keys, &names)),
         shutdown: keys.shutdown.map(|keys| shutdown(keys, &names)),
         site_unique: names.all(keys.site_unique),
-        place: view_place(keys.view, keys.section, &names),
+        location: view_location(keys.view, keys.section, &names),
         default_word,
         attributes,
         unstated,

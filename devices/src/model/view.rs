@@ -40,7 +40,7 @@ pub const METAPARAMETERS: [&str; 12] = [
 
 /// The place of a type in a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ViewPlace {
+pub struct ViewLocation {
     /// The name of the view, `interface`.
     pub view: Name,
     /// The key of the type's attributes, `switchport`. `None`: they stand next to the sections.
@@ -49,8 +49,8 @@ pub struct ViewPlace {
 
 impl TypeModel {
     /// Why two types of one platform cannot both have their places.
-    pub(crate) fn place_conflict(&self, other: &TypeModel) -> Option<String> {
-        let (own, others) = (self.place.as_ref()?, other.place.as_ref()?);
+    pub(crate) fn location_conflict(&self, other: &TypeModel) -> Option<String> {
+        let (own, others) = (self.location.as_ref()?, other.location.as_ref()?);
         if own.view != others.view {
             return None;
         }

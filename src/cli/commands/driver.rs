@@ -47,7 +47,7 @@ enum DriverCommand {
         model: bool,
     },
     New(new::NewArgs),
-    Import(import::ImportArgs),
+    Import(import::DriverImportArgs),
     /// Validate models and drivers: keys, values, templates, missing tests
     ///
     /// Example: switchtender driver validate ./definitions

@@ -35,12 +35,14 @@ use report::ImportReport;
 
 /// Write the desired state of existing devices
 ///
-/// The files are short: values at their defaults are left out, values of most devices are in common.yaml and
-/// in files of labels, and ports with the same settings use a profile. The files are read back and planned
-/// against what was read. What would change is left out and listed, so that the plan is empty.
+/// The files are short: defaults are left out, values of most devices are in
+/// common.yaml and in files of labels, and ports with the same settings use a
+/// profile. The files are read back and planned against what was read. What would
+/// change is left out and listed, so that the plan is empty.
 ///
-/// A later import changes what has changed on devices since the last import or apply, and leaves the rest
-/// of the files as it is, with comments. For one device, it accepts its drift.
+/// A later import changes what has changed on devices since the last import or
+/// apply, and leaves the rest of the files as it is, with comments. For one device,
+/// it accepts its drift.
 ///
 /// Examples:
 ///   switchtender import state

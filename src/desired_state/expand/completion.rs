@@ -223,15 +223,16 @@ impl<'a> Completer<'a> {
             added.push((attribute.clone(), value.clone()));
         }
         without_conflicts(model, declared, &mut all);
-        let kept = added
+        let stored = added
             .into_iter()
             .filter(|(name, _)| all.contains_key(name.as_str()));
-        kept.map(|(name, value)| CompletedValue {
-            name,
-            value,
-            origin: &item.origin,
-        })
-        .collect()
+        stored
+            .map(|(name, value)| CompletedValue {
+                name,
+                value,
+                origin: &item.origin,
+            })
+            .collect()
     }
 
     /// Whether another resource of the title has the setting.

@@ -6,7 +6,7 @@ use switchtender_devices::diagnostic::{Diagnostic, did_you_mean};
 use switchtender_devices::model::view::{METAPARAMETERS, USE};
 
 use super::title_range::{self, Titles};
-use super::view::{FileKey, View, Views};
+use super::view::{FileKey, StateView, Views};
 use crate::desired_state::document::{YamlKey, YamlNode, YamlValue};
 use crate::desired_state::merge::Layer;
 
@@ -71,7 +71,7 @@ pub(in crate::desired_state) struct DeclarationReader<'a> {
 }
 
 /// An entry of a map of titles or attributes.
-type Entry = (YamlKey, YamlNode);
+type FileEntry = (YamlKey, YamlNode);
 
 impl<'a> DeclarationReader<'a> {
     /// Reads the entry of a type or a view.
@@ -86,7 +86,9 @@ impl<'a> DeclarationReader<'a> {
         let titles = match &node.value {
             YamlValue::Null => {
                 let own = [key.name.as_str()].into_iter();
-                let types = own.chain(view.into_iter().flat_map(View::types)).collect();
+                let types = own
+                    .chain(view.into_iter().flat_map(StateView::types))
+                    .collect();
                 self.found.removed_types.push(RemovedTypes {
                     key,
                     types,
@@ -104,7 +106,7 @@ impl<'a> DeclarationReader<'a> {
             match (&resource.value, view) {
                 (YamlValue::Null, _) => {
                     let own = [key.name.as_str()].into_iter();
-                    let of_view = view.into_iter().flat_map(View::types);
+                    let of_view = view.into_iter().flat_map(StateView::types);
                     self.found.removed_titles.push(RemovedTitles {
                         key: title,
                         types: own.chain(of_view).collect(),
@@ -131,9 +133,9 @@ impl<'a> DeclarationReader<'a> {
     /// Reads an object of a view: attributes of the flat type, sections, and profiles.
     fn object(
         &mut self,
-        view: &View<'a>,
+        view: &StateView<'a>,
         (key, title, titles): (&'a YamlKey, &'a YamlKey, Rc<Titles>),
-        entries: &'a [Entry],
+        entries: &'a [FileEntry],
     ) {
         let (mut own, mut profiles) = (Vec::new(), Vec::new());
         let is_own = |name: &str| {
@@ -176,7 +178,7 @@ impl<'a> DeclarationReader<'a> {
         &mut self,
         of_type: (&'a str, &'a YamlKey),
         at: (&'a YamlKey, Rc<Titles>),
-        attributes: Vec<&'a Entry>,
+        attributes: Vec<&'a FileEntry>,
     ) {
         self.add(of_type, at, attributes, false);
     }
@@ -185,7 +187,7 @@ impl<'a> DeclarationReader<'a> {
         &mut self,
         of_type: (&'a str, &'a YamlKey),
         at: (&'a YamlKey, Rc<Titles>),
-        attributes: Vec<&'a Entry>,
+        attributes: Vec<&'a FileEntry>,
     ) {
         self.add(of_type, at, attributes, true);
     }
@@ -194,7 +196,7 @@ impl<'a> DeclarationReader<'a> {
         &mut self,
         (type_name, key): (&'a str, &'a YamlKey),
         (title, titles): (&'a YamlKey, Rc<Titles>),
-        mut attributes: Vec<&'a Entry>,
+        mut attributes: Vec<&'a FileEntry>,
         is_view: bool,
     ) {
         if self.kind == TitleKind::Profile {
@@ -247,7 +249,12 @@ impl<'a> DeclarationReader<'a> {
     }
 
     /// A name that is neither a section nor an attribute of the flat type.
-    fn unknown_name(&mut self, view: &View<'a>, title: &'a YamlKey, (name, node): &'a Entry) {
+    fn unknown_name(
+        &mut self,
+        view: &StateView<'a>,
+        title: &'a YamlKey,
+        (name, node): &'a FileEntry,
+    ) {
         let (platform, name_text) = (self.views.platform, name.name.as_str());
         let is_section = matches!(node.value, YamlValue::Map(_));
         let what = if is_section { "section" } else { "attribute" };

@@ -12,7 +12,7 @@ use super::declaration::Declarations;
 use super::view::Views;
 use crate::desired_state::document::{YamlNode, YamlValue};
 use crate::desired_state::layered::{
-    LayeredResource, LayeredResources, LayeredType, MergeFindings, Position,
+    LayerPosition, LayeredResource, LayeredResources, LayeredType, MergeFindings,
 };
 use crate::desired_state::merge::Layer;
 use crate::desired_state::merged_state::{MergedResource, MergedValue, UsedProfile, ValueOrigin};
@@ -71,7 +71,7 @@ struct ObjectProfile {
     used: Arc<UsedProfile>,
     origin: ValueOrigin,
     type_origin: ValueOrigin,
-    position: Position,
+    position: LayerPosition,
 }
 
 /// The profiles of objects, by type and title. They are in the order of their use.
@@ -101,8 +101,11 @@ impl<'a> Resolution<'a> {
     ) -> IndexMap<String, IndexMap<String, MergedResource>> {
         self.report_conflicts();
         let mut of_objects = self.object_profiles(&mut resources);
-        let mut types: Vec<(Position, String, Vec<(Position, String, MergedResource)>)> =
-            Vec::new();
+        let mut types: Vec<(
+            LayerPosition,
+            String,
+            Vec<(LayerPosition, String, MergedResource)>,
+        )> = Vec::new();
         for (name, objects) in &of_objects {
             let positions = objects.values().flatten();
             if let Some(first) = positions.map(|profile| profile.position).min() {

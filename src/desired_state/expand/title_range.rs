@@ -47,17 +47,17 @@ impl Titles {
         };
         let mut end = 0;
         for found in RANGE.captures_iter(key).filter(is_numbers) {
-            let whole = found.get(0).expect("a match has a text");
+            let matched = found.get(0).expect("a match has a text");
             let brackets = found[1].len().min(found[3].len());
-            titles.append(&key[end..whole.start()]);
+            titles.append(&key[end..matched.start()]);
             if brackets > 1 {
-                titles.append(&whole.as_str()[1..whole.len() - 1]);
+                titles.append(&matched.as_str()[1..matched.len() - 1]);
             } else {
                 titles.append(&found[1][1..]);
                 titles.multiply(&found[2])?;
                 titles.append(&found[3][1..]);
             }
-            end = whole.end();
+            end = matched.end();
         }
         titles.append(&key[end..]);
         Ok(titles)

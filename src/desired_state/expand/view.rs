@@ -10,7 +10,7 @@ use switchtender_devices::model::TypeModel;
 /// What a key of a file names.
 pub(in crate::desired_state) enum FileKey<'v, 'a> {
     Type,
-    View(&'v View<'a>),
+    View(&'v StateView<'a>),
     /// A view without types of the platform.
     OtherView,
 }
@@ -19,12 +19,12 @@ pub(in crate::desired_state) enum FileKey<'v, 'a> {
 pub(in crate::desired_state) struct Views<'a> {
     pub(in crate::desired_state) registry: &'a Registry,
     pub(in crate::desired_state) platform: &'a str,
-    by_name: BTreeMap<&'a str, View<'a>>,
+    by_name: BTreeMap<&'a str, StateView<'a>>,
 }
 
 /// A view with the types of a platform.
 #[derive(Default)]
-pub(in crate::desired_state) struct View<'a> {
+pub(in crate::desired_state) struct StateView<'a> {
     pub(in crate::desired_state) name: &'a str,
     /// The type whose attributes stand next to the sections.
     pub(in crate::desired_state) flat: Option<&'a TypeModel>,
@@ -35,14 +35,16 @@ pub(in crate::desired_state) struct View<'a> {
 impl<'a> Views<'a> {
     /// The views of a platform. Reads the models of their types.
     pub(in crate::desired_state) fn new(registry: &'a Registry, platform: &'a str) -> Self {
-        let mut by_name: BTreeMap<&str, View<'_>> = BTreeMap::new();
+        let mut by_name: BTreeMap<&str, StateView<'_>> = BTreeMap::new();
         for model in registry.placed_types(platform) {
-            let Some(place) = &model.place else { continue };
-            let view = by_name.entry(&place.view).or_insert_with(|| View {
-                name: &place.view,
-                ..View::default()
+            let Some(location) = &model.location else {
+                continue;
+            };
+            let view = by_name.entry(&location.view).or_insert_with(|| StateView {
+                name: &location.view,
+                ..StateView::default()
             });
-            match &place.section {
+            match &location.section {
                 Some(section) => {
                     view.sections.insert(section, model);
                 }
@@ -63,7 +65,8 @@ impl<'a> Views<'a> {
         }
         let mut places = self.registry.all_placed_types();
         let is_type = self.registry.type_names().any(|known| known == name);
-        if !is_type && places.any(|model| model.place.as_ref().is_some_and(|at| at.view == name)) {
+        if !is_type && places.any(|model| model.location.as_ref().is_some_and(|at| at.view == name))
+        {
             FileKey::OtherView
         } else {
             FileKey::Type
@@ -100,7 +103,7 @@ impl<'a> Views<'a> {
     }
 }
 
-impl<'a> View<'a> {
+impl<'a> StateView<'a> {
     /// The names of its types, the flat one first.
     pub(in crate::desired_state) fn types(&self) -> impl Iterator<Item = &'a str> {
         let flat = self.flat.into_iter();

@@ -30,8 +30,8 @@ fn state_of(files: &[(&str, String)], registry: &Registry) -> String {
         .map(|found| found.message.as_str())
         .collect();
     assert_eq!(errors, Vec::<&str>::new(), "{files:?}");
-    let shown = state.render(None, registry);
-    let lines = shown
+    let rendered = state.render(None, registry);
+    let lines = rendered
         .lines()
         .map(|line| line.split("  # ").next().unwrap_or(line));
     let mut lines: Vec<&str> = lines.collect();

@@ -6,7 +6,7 @@ use switchtender_devices::printable::is_printable;
 
 /// A key. A whole number needs no quotation marks.
 pub(super) fn key(text: &str) -> String {
-    if is_whole_number(text) {
+    if is_integer(text) {
         text.to_owned()
     } else {
         self::text(text)
@@ -42,7 +42,7 @@ pub(super) fn block_mark(text: &str) -> &'static str {
     }
 }
 
-fn is_whole_number(text: &str) -> bool {
+fn is_integer(text: &str) -> bool {
     let is_number = !text.is_empty() && text.len() < 10 && text.bytes().all(|b| b.is_ascii_digit());
     is_number && (text == "0" || !text.starts_with('0'))
 }

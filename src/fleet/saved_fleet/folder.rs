@@ -41,6 +41,8 @@ const CONTENT_TYPE: &str = "RANCID-CONTENT-TYPE:";
 pub(super) struct FoundFile {
     pub(super) path: PathBuf,
     pub(super) group: Option<String>,
+    /// It was named itself, not its folder.
+    pub(super) is_alone: bool,
     types: Arc<DeviceTypes>,
 }
 
@@ -49,6 +51,7 @@ impl FoundFile {
         Self {
             path: path.to_owned(),
             group: None,
+            is_alone: true,
             types: Arc::default(),
         }
     }
@@ -125,6 +128,7 @@ fn walk(
         found.extend(paths.into_iter().map(|path| FoundFile {
             path,
             group: (!group.is_empty()).then(|| group.join("/")),
+            is_alone: false,
             types: Arc::clone(&types),
         }));
     }

@@ -93,7 +93,7 @@ fn groups_of_oxidized_are_folders() {
 }
 
 #[test]
-fn folders_of_rancid_tell_the_platform() {
+fn folders_of_rancid_have_the_platform() {
     assert_devices(
         &[
             ("campus/router.db", "sw1;cisco;up\nlb1;paloalto;up\n"),

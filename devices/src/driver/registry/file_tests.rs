@@ -157,7 +157,7 @@ fn test_that_fails_is_not_missing() {
 
 /// What cannot be right in files of desired state is refused when the definitions are loaded.
 #[test]
-fn views_have_one_type_for_each_place_and_no_reserved_names() {
+fn views_have_one_type_for_each_location_and_no_reserved_names() {
     const BASE: &str = "view = \"interface\"\n";
     const PORT: &str = "view = \"interface\"\nsection = \"port\"\n";
     let cases = [

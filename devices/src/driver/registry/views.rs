@@ -19,20 +19,20 @@ impl Registry {
         let platform = self.platform(platform);
         let names = self.placed.iter();
         let names = names.filter(move |name| platform.is_some_and(|found| found.has_type(name)));
-        self.with_place(names)
+        self.with_location(names)
     }
 
     /// The types of all platforms that are in a view, by name.
     pub fn all_placed_types(&self) -> impl Iterator<Item = &Arc<TypeModel>> {
-        self.with_place(self.placed.iter())
+        self.with_location(self.placed.iter())
     }
 
-    fn with_place<'a>(
+    fn with_location<'a>(
         &'a self,
         names: impl Iterator<Item = &'a TypeName>,
     ) -> impl Iterator<Item = &'a Arc<TypeModel>> {
         let models = names.filter_map(|name| self.model(name));
-        models.filter(|model| model.place.is_some())
+        models.filter(|model| model.location.is_some())
     }
 }
 
@@ -50,8 +50,8 @@ pub(super) fn conflicts(
             None => found,
         }
     };
-    let places = models().filter_map(|model| model.place.as_ref());
-    let views: BTreeSet<&Name> = places.map(|place| &place.view).collect();
+    let places = models().filter_map(|model| model.location.as_ref());
+    let views: BTreeSet<&Name> = places.map(|location| &location.view).collect();
     let named = models().filter(|model| views.contains(&Name::from(model.name.as_str())));
     let mut found: Vec<Diagnostic> = named
         .map(|model| {
@@ -60,13 +60,13 @@ pub(super) fn conflicts(
         })
         .collect();
     for platform in platforms.values() {
-        let placed = models().filter(|model| model.place.is_some());
+        let placed = models().filter(|model| model.location.is_some());
         let placed = placed.filter(|model| platform.has_type(&model.name));
         let placed: Vec<&Arc<TypeModel>> = placed.collect();
         for (index, model) in placed.iter().enumerate() {
             let others = placed[..index].iter();
             let conflict = others
-                .filter_map(|other| model.place_conflict(other))
+                .filter_map(|other| model.location_conflict(other))
                 .next();
             if let Some(conflict) = conflict {
                 let message = format!("{}: {conflict}", platform.name);

@@ -24,7 +24,7 @@ use crate::cli::options::global::Global;
 ///   switchtender driver import nxos cmd_ref/vrf.yaml --variant N9k --output definitions
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(super) struct ImportArgs {
+pub(super) struct DriverImportArgs {
     /// Name of the platform
     platform: PlatformName,
 
@@ -49,7 +49,7 @@ pub(super) struct ImportArgs {
     output: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &ImportArgs, global: &Global) -> Result<Exit, CommandError> {
+pub(super) fn run(args: &DriverImportArgs, global: &Global) -> Result<Exit, CommandError> {
     let own = definitions::read(args.definitions.as_deref())?;
     let registry = definitions::registry(&own)?;
     let platform = find_platform(&registry, &args.platform)?;

@@ -38,13 +38,6 @@ use crate::validate::CatalogTarget;
 /// How often resources are left out before a device is.
 const MOST_ROUNDS: usize = 6;
 
-/// Attributes of this version of the program and of earlier ones are completed.
-const PROGRAM_VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION_MAJOR"),
-    ".",
-    env!("CARGO_PKG_VERSION_MINOR")
-);
-
 /// Titles of one type; with more, an attribute is unmanaged for all of them.
 const FEW_TITLES: usize = 3;
 
@@ -55,7 +48,7 @@ pub(super) struct ImportDraft {
     pub(super) files: BTreeMap<String, String>,
     pub(super) profiles: IndexMap<(String, String), usize>,
     pub(super) secrets: SecretReferences,
-    pub(super) exclusions: BTreeMap<String, Exclusions>,
+    pub(super) exclusions: BTreeMap<String, DraftExclusions>,
     /// Devices without a file, with the reason.
     pub(super) failed: Vec<(String, String)>,
     pub(super) resources: usize,
@@ -67,7 +60,7 @@ pub(super) struct ImportDraft {
 
 /// What is not declared for a device.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Exclusions {
+pub(super) struct DraftExclusions {
     /// Resources by type and title, with the reason.
     pub(super) resources: BTreeMap<(TypeName, String), String>,
     /// Attributes without a value in the files, by type and name, with their titles.
@@ -76,7 +69,7 @@ pub(super) struct Exclusions {
     emptied: BTreeSet<(TypeName, String)>,
 }
 
-impl Exclusions {
+impl DraftExclusions {
     /// The entries of `unmanaged`.
     fn unmanaged(&self) -> Vec<String> {
         let mut entries = Vec::new();
@@ -110,7 +103,7 @@ impl ImportSource<'_> {
     /// # Errors
     /// The files cannot be written to a temporary directory.
     pub(super) fn draft(&self) -> Result<ImportDraft, CommandError> {
-        let mut exclusions: BTreeMap<String, Exclusions> = BTreeMap::new();
+        let mut exclusions: BTreeMap<String, DraftExclusions> = BTreeMap::new();
         let mut failed: BTreeMap<String, String> = BTreeMap::new();
         let mut round = 0;
         loop {
@@ -163,10 +156,10 @@ impl ImportSource<'_> {
     /// The files of all devices without what is excluded.
     fn factored(
         &self,
-        exclusions: &BTreeMap<String, Exclusions>,
+        exclusions: &BTreeMap<String, DraftExclusions>,
         failed: &BTreeMap<String, String>,
     ) -> ImportDraft {
-        let none = Exclusions::default();
+        let none = DraftExclusions::default();
         let mut devices: Vec<ImportedDevice> = Vec::new();
         for device in &self.fleet.devices {
             if !failed.contains_key(&*device.name) {
@@ -251,7 +244,7 @@ impl ImportSource<'_> {
     }
 
     /// A device with its labels, without what is excluded.
-    fn imported(&self, device: &ReadDevice, exclusions: &Exclusions) -> ImportedDevice {
+    fn imported(&self, device: &ReadDevice, exclusions: &DraftExclusions) -> ImportedDevice {
         let entry = self.inventory.inventory.devices.get(&device.name);
         let labels = entry.into_iter().flat_map(|entry| &entry.settings.labels);
         let mut state = device.declared.state.clone();
@@ -362,7 +355,7 @@ impl ImportSource<'_> {
     }
 
     /// Leaves out what would change.
-    fn exclude(&self, own: &mut Exclusions, device: &str, difference: PlanDifference) {
+    fn exclude(&self, own: &mut DraftExclusions, device: &str, difference: PlanDifference) {
         let mut devices = self.fleet.devices.iter();
         let read = devices.find(|read| *read.name == *device);
         let type_name = TypeName::from(difference.type_name.as_str());
@@ -390,14 +383,18 @@ impl ImportSource<'_> {
     /// Whether sections of a view stand below the title of a resource.
     fn has_sections(&self, state: &DeclaredState, (name, title): &(TypeName, String)) -> bool {
         let registry = &self.fleet.registry;
-        let place = |name: &str| registry.model(name).and_then(|model| model.place.as_ref());
-        let Some(own) = place(name).filter(|own| own.section.is_none()) else {
+        let location = |name: &str| {
+            registry
+                .model(name)
+                .and_then(|model| model.location.as_ref())
+        };
+        let Some(own) = location(name).filter(|own| own.section.is_none()) else {
             return false;
         };
         let mut types = state.types.iter();
         types.any(|(other, resources)| {
-            let is_section =
-                place(other).is_some_and(|place| place.view == own.view && place.section.is_some());
+            let is_section = location(other)
+                .is_some_and(|location| location.view == own.view && location.section.is_some());
             is_section && resources.contains_key(title)
         })
     }
@@ -492,8 +489,5 @@ fn complete<'a>(file: &mut DeclaredFile, types: impl Iterator<Item = &'a TypeNam
     all.extend(types.cloned());
     all.sort();
     all.dedup();
-    file.complete = Some(DeclaredCompletion {
-        types: all,
-        version: Some(PROGRAM_VERSION.to_owned()),
-    });
+    file.complete = Some(DeclaredCompletion::of(all));
 }

@@ -403,12 +403,12 @@ impl Patching<'_> {
     fn path(&self, file: &YamlText, type_name: &str, title: &str) -> Vec<String> {
         let own = vec![type_name.to_owned(), title.to_owned()];
         let model = self.source.fleet.registry.model(type_name);
-        let place = model.and_then(|model| model.place.as_ref());
-        let Some(place) = place.filter(|_| !file.has(&own)) else {
+        let location = model.and_then(|model| model.location.as_ref());
+        let Some(location) = location.filter(|_| !file.has(&own)) else {
             return own;
         };
-        let mut path = vec![place.view.to_string(), title.to_owned()];
-        path.extend(place.section.as_ref().map(ToString::to_string));
+        let mut path = vec![location.view.to_string(), title.to_owned()];
+        path.extend(location.section.as_ref().map(ToString::to_string));
         path
     }
 

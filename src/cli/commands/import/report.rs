@@ -36,7 +36,7 @@ pub(super) struct ImportReport {
     profiles: Vec<ImportedProfile>,
     secrets: ReportedSecrets,
     resources: usize,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<NotImported>,
     drift: Vec<Drift>,
     files: Vec<WrittenFile>,
     lines: usize,
@@ -61,7 +61,7 @@ struct ReportedSecrets {
 
 /// A resource that is in no file.
 #[derive(Debug, Serialize)]
-struct LeftOut {
+struct NotImported {
     device: String,
     resource: String,
     reason: String,
@@ -264,10 +264,10 @@ impl ImportReport {
 }
 
 /// Resources that the definitions or the plan refuse.
-fn left_out(source: &ImportSource<'_>, draft: &ImportDraft) -> Vec<LeftOut> {
+fn left_out(source: &ImportSource<'_>, draft: &ImportDraft) -> Vec<NotImported> {
     let mut found = Vec::new();
     for device in &source.fleet.devices {
-        let of_device = |resource: String, reason: &str| LeftOut {
+        let of_device = |resource: String, reason: &str| NotImported {
             device: device.name.to_string(),
             resource,
             reason: reason.to_owned(),

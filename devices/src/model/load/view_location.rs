@@ -3,7 +3,7 @@
 use super::AttributeNames;
 use crate::document::{At, Findings, Item};
 use crate::model::Role;
-use crate::model::view::{METAPARAMETERS, RESERVED, USE, ViewPlace};
+use crate::model::view::{METAPARAMETERS, RESERVED, USE, ViewLocation};
 use crate::value::Name;
 
 /// Refuses the name of a type that is a key of desired state.
@@ -32,11 +32,11 @@ pub(crate) fn check_attribute_name(item: &Item<'_>, name: &str) {
 }
 
 /// `view = "interface"` and `section = "switchport"`.
-pub(super) fn view_place(
+pub(super) fn view_location(
     view: Option<At<String>>,
     section: Option<At<String>>,
     names: &AttributeNames<'_>,
-) -> Option<ViewPlace> {
+) -> Option<ViewLocation> {
     let findings = names.findings;
     let Some(view) = view else {
         if let Some(section) = section {
@@ -67,7 +67,7 @@ pub(super) fn view_place(
         }
         None => None,
     };
-    Some(ViewPlace { view, section })
+    Some(ViewLocation { view, section })
 }
 
 /// A key of desired state files that is none of these.
