@@ -230,6 +230,7 @@ impl Running<'_> {
         settings: DeviceSettings,
     ) -> Result<(), DeviceRunError> {
         let ready = ready.with_needed_access(self, source).await?;
+        ready.warn_of_hidden(self);
         let ready = ready.with_coverage(self).await?;
         let protected = ProtectedDevice::protect(self, ready, settings).await?;
         let admitted = AdmittedDevice::admit(self, protected).await?;

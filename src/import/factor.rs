@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use switchtender_devices::map::IndexMap;
 
-use super::files::{FactoredFile, FileEntry};
+use super::files::{FactoredEntry, FactoredFile};
 use super::numbered_text;
 use super::parts::{
     ImportedDevice, PartValue, Parts, ResourcePart, Subject, TypeGroups, subjects, types,
@@ -127,7 +127,7 @@ impl Fleet<'_> {
         profiles: &FoundProfiles,
         base: &MergedEntries,
         device: usize,
-    ) -> IndexMap<Subject, FileEntry> {
+    ) -> IndexMap<Subject, FactoredEntry> {
         let target = &self.targets[device];
         let removed = base.entries.keys().filter(|one| !target.contains_key(*one));
         let all = target.keys().chain(removed);
@@ -135,7 +135,7 @@ impl Fleet<'_> {
             let merged = base.entries.get(subject);
             let profile = profiles.of(device, subject);
             let before = merged.and_then(|merged| merged.profile.as_ref());
-            let entry = FileEntry {
+            let entry = FactoredEntry {
                 profile: (target.contains_key(subject) && before != profile)
                     .then(|| profile.cloned()),
                 parts: self.differences(profiles, merged, (device, subject)),
@@ -185,7 +185,7 @@ impl Fleet<'_> {
         profiles: &FoundProfiles,
         bases: &[MergedEntries],
         members: &[usize],
-    ) -> IndexMap<Subject, FileEntry> {
+    ) -> IndexMap<Subject, FactoredEntry> {
         // A file for one device would be one file more.
         if members.len() < 2 {
             return IndexMap::default();
@@ -236,7 +236,7 @@ impl Fleet<'_> {
             }
             let parts = parts.counts.into_values();
             let parts = parts.filter(|(_, count)| self.is_enough(*count, members));
-            let entry = FileEntry {
+            let entry = FactoredEntry {
                 profile,
                 parts: parts.map(|(part, _)| part).collect(),
             };
@@ -289,7 +289,7 @@ struct MergedEntry {
 }
 
 impl MergedEntries {
-    fn apply(&mut self, entries: &IndexMap<Subject, FileEntry>) {
+    fn apply(&mut self, entries: &IndexMap<Subject, FactoredEntry>) {
         for (subject, entry) in entries {
             let merged = self.entries.entry(subject.clone()).or_default();
             if let Some(profile) = &entry.profile {

@@ -11,18 +11,18 @@ use crate::desired_state::declared::{DeclaredAttributes, DeclaredFile, ProfileBo
 pub(crate) struct FactoredFile {
     /// By view or type, and name.
     pub(super) profiles: IndexMap<(String, String), Parts>,
-    pub(super) entries: IndexMap<Subject, FileEntry>,
+    pub(super) entries: IndexMap<Subject, FactoredEntry>,
 }
 
 /// What a file declares of a subject.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct FileEntry {
+pub(super) struct FactoredEntry {
     /// `use`; `Some(None)` is `~`.
     pub(super) profile: Option<Option<String>>,
     pub(super) parts: Parts,
 }
 
-impl FileEntry {
+impl FactoredEntry {
     pub(super) fn is_empty(&self) -> bool {
         self.profile.is_none() && self.parts.is_empty()
     }
@@ -67,7 +67,7 @@ fn insert(attributes: &mut DeclaredAttributes, part: &ResourcePart, value: &Part
     attributes.insert(name.clone(), value);
 }
 
-fn declare(file: &mut DeclaredFile, subject: &Subject, entry: &FileEntry, groups: &TypeGroups) {
+fn declare(file: &mut DeclaredFile, subject: &Subject, entry: &FactoredEntry, groups: &TypeGroups) {
     let Subject { group, title } = subject;
     let mut is_declared = entry.profile.is_some();
     for (part, value) in &entry.parts {

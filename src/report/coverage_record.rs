@@ -24,6 +24,14 @@ impl CoverageRecord {
         }
     }
 
+    /// The shares without the lines.
+    pub(crate) fn shares(&self) -> Self {
+        Self {
+            counts: self.counts.clone(),
+            uncovered: Vec::new(),
+        }
+    }
+
     /// The share of the lines that a person wrote and a declared resource has, for people.
     pub(crate) fn managed(&self) -> String {
         format!("{} %", self.counts.percent(self.counts.managed()))

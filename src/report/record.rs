@@ -310,7 +310,7 @@ impl RunRecord {
             undone: Vec::new(),
             findings: Vec::new(),
             times: BTreeMap::new(),
-            coverage: None,
+            coverage: self.coverage.as_ref().map(CoverageRecord::shares),
             graph: None,
             ..self.without_resources()
         }

@@ -131,8 +131,7 @@ network_interface { 'GigabitEthernet0/0/1':
 }
 
 network_interface { 'GigabitEthernet0/0/2':
-  enable      => false,
-  description => 'unset',
+  enable => false,
 }
 
 ntp_server { '192.0.2.1':

@@ -122,7 +122,16 @@ async fn printed(lab: &Lab, device: &str, models: &[&TypeModel]) -> (String, Res
             .await;
         tree.assert_code(0);
         let tree: Json = serde_json::from_str(&tree.stdout).unwrap();
-        let of_type = tree[model.name.as_str()].clone();
+        let mut of_type = tree[model.name.as_str()].clone();
+        // Manifests have no words for the default.
+        for one in of_type
+            .as_object_mut()
+            .into_iter()
+            .flat_map(Map::values_mut)
+        {
+            let attributes = one.as_object_mut().expect("attributes");
+            attributes.retain(|_, value| value != "unset");
+        }
         if of_type.as_object().is_none_or(Map::is_empty) {
             continue;
         }

@@ -7,7 +7,7 @@ use super::Driver;
 use crate::change::Instance;
 use crate::model::TypeModel;
 use crate::read::{CONFIG, Parsed, State};
-use crate::value::Attributes;
+use crate::value::{Attributes, Value};
 
 impl Driver {
     /// The values that an instance of the type has if nothing sets them, as far as the definition has them. Never a
@@ -39,6 +39,8 @@ impl Driver {
                 .collect()
         };
         let implementation = self.implementation(model);
+        let ensure = self.default_value(model, "ensure");
+        let exists_without_lines = ensure == Some(Value::string("present"));
         let is_permanent = |instance: &Instance| {
             let name = names(&instance.attributes).into_iter().next();
             let is_built_in = model.built_in.as_ref().zip(name);
@@ -47,6 +49,7 @@ impl Driver {
                 || self.is_singleton(model)
                 || is_built_in.is_some_and(|(all, name)| all.is_match(&name))
                 || (implementation.as_ref()).is_ok_and(|one| one.is_permanent(&instance.attributes))
+                || exists_without_lines
         };
         let configured = self.configured_instances(model, state);
         // By name, so that a configuration of thousands of instances is searched once for all of them.

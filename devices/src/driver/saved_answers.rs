@@ -18,6 +18,8 @@ pub struct UnsavedRead {
     pub types: Vec<TypeName>,
     /// What of it the configuration does not show, if the definition says so.
     pub hidden: Option<String>,
+    /// The configuration is read instead.
+    pub is_replaced: bool,
 }
 
 impl Driver {
@@ -79,6 +81,7 @@ impl Driver {
                     None => unsaved.push(UnsavedRead {
                         types: types.into_iter().collect(),
                         hidden,
+                        is_replaced: is_listing && has_form,
                         request,
                     }),
                 }

@@ -1,6 +1,10 @@
 //! The session with a device, and the state of the device that answers.
 
-use switchtender_devices::driver::Facts;
+use std::sync::Arc;
+
+use switchtender_devices::driver::{Driver, Facts};
+use switchtender_devices::map::IndexMap;
+use switchtender_devices::model::TypeModel;
 use switchtender_devices::session::{Access, Session};
 
 use super::locks::Locks;
@@ -31,6 +35,28 @@ pub(super) struct ConnectedDevice {
 pub(super) struct ReadyDevice {
     pub(super) device: ConnectedDevice,
     pub(super) catalog: PreparedCatalog,
+}
+
+impl ReadyDevice {
+    /// Warns of what a saved configuration does not show of the types of the catalog.
+    pub(super) fn warn_of_hidden(&self, run: &mut Running<'_>) {
+        let driver = Driver::new(&self.catalog.platform, &self.device.facts);
+        let driver = driver.with_saved(self.device.session.saved_answers());
+        let nodes = self.catalog.resources.nodes.iter();
+        let resources = nodes.filter_map(|node| node.resource.as_deref());
+        let models: IndexMap<&str, &Arc<TypeModel>> = resources
+            .map(|resource| (resource.model().name.as_str(), resource.model()))
+            .collect();
+        let models: Vec<&Arc<TypeModel>> = models.into_values().collect();
+        for read in driver.unsaved_reads(&models) {
+            let Some(hidden) = read.hidden.filter(|_| read.is_replaced) else {
+                continue;
+            };
+            let command = &read.request.command;
+            let note = format!("the output of `{command}` is not saved: {hidden} are unknown");
+            run.events.run_log().warning(note);
+        }
+    }
 }
 
 impl ConnectedDevice {

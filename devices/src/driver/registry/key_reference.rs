@@ -37,14 +37,14 @@ An unknown key, and a key without an effect, is an error.
 
 /// The keys by kind of file.
 #[derive(Default)]
-struct DefinitionFiles {
+struct ReferenceFiles {
     models: Sections,
     types: Sections,
     platforms: Sections,
     transports: BTreeSet<String>,
 }
 
-impl DefinitionFiles {
+impl ReferenceFiles {
     /// All keys of the schema.
     fn of_schema() -> Self {
         let schema = Registry::definition_schema();
@@ -76,7 +76,7 @@ impl DefinitionFiles {
 impl Registry {
     /// All keys of definition files in Markdown.
     pub fn definition_reference() -> String {
-        let files = DefinitionFiles::of_schema();
+        let files = ReferenceFiles::of_schema();
         let sections = files.parts().into_iter();
         let keys = sections.flat_map(|(_, sections)| sections.values());
         let names: BTreeSet<&String> = keys.flat_map(BTreeMap::keys).collect();
@@ -106,7 +106,7 @@ impl DefinitionKey {
     pub fn find(code: &str) -> Option<Self> {
         let name = code.replace('-', "_");
         let mut meanings = Vec::new();
-        for (title, sections) in DefinitionFiles::of_schema().parts() {
+        for (title, sections) in ReferenceFiles::of_schema().parts() {
             for (path, keys) in sections {
                 if let Some(row) = keys.get(&name) {
                     let section = match path.as_str() {
