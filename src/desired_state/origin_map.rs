@@ -120,6 +120,9 @@ impl OriginMap {
 /// The code of a finding, its positions, and its number among those of its resource.
 type Occurrence = (&'static str, Vec<(String, usize)>, usize);
 
+/// The code of a finding, with files and bytes.
+type FindingPosition = (&'static str, Vec<(String, usize)>);
+
 /// Findings, of which those with one code and one place are one.
 #[derive(Default)]
 struct MergedFindings {
@@ -127,7 +130,7 @@ struct MergedFindings {
     /// By occurrence: the index of the finding and the number of its resources.
     known: HashMap<Occurrence, (usize, usize)>,
     /// Findings of the last resource with this code and place.
-    of_resource: HashMap<(&'static str, Vec<(String, usize)>), (usize, usize)>,
+    of_resource: HashMap<FindingPosition, (usize, usize)>,
 }
 
 impl MergedFindings {

@@ -21,9 +21,10 @@ pub(super) fn name(parts: &Parts, groups: &TypeGroups, used: &BTreeSet<String>) 
         }
     }
     words.truncate(MOST_WORDS);
-    let base = match words.is_empty() {
-        true => "common".to_owned(),
-        false => words.join("-"),
+    let base = if words.is_empty() {
+        "common".to_owned()
+    } else {
+        words.join("-")
     };
     let numbered = (2..).map(|number| format!("{base}-{number}"));
     let mut names = [base.clone()].into_iter().chain(numbered);

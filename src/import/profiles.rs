@@ -118,8 +118,8 @@ pub(super) fn find(
 ) -> FoundProfiles {
     let mut profiles = FoundProfiles::none(devices.len());
     // Devices of several platforms have no file in common.
-    let mut groups: IndexMap<(&FileScope, &str), Vec<(usize, &Subject, &Parts)>> =
-        IndexMap::default();
+    type Users<'a> = Vec<(usize, &'a Subject, &'a Parts)>;
+    let mut groups: IndexMap<(&FileScope, &str), Users<'_>> = IndexMap::default();
     for (index, (device, subjects)) in devices.iter().zip(targets).enumerate() {
         let Some(scope) = settings.levels.of_device(device).next() else {
             continue;
@@ -222,9 +222,10 @@ impl ProfileFinder<'_> {
     fn add(&mut self, top: &FileScope, cluster: &[&ProfileUser<'_>]) {
         let device = cluster[0].device;
         let is_of_one = cluster.iter().all(|user| user.device == device);
-        let top = match is_of_one {
-            true => FileScope::Device(self.devices[device].name.clone()),
-            false => top.clone(),
+        let top = if is_of_one {
+            FileScope::Device(self.devices[device].name.clone())
+        } else {
+            top.clone()
         };
         let mut all: IndexMap<&ResourcePart, ()> = IndexMap::default();
         for user in cluster {

@@ -128,11 +128,11 @@ impl Service {
                 if let Some(origin) = &mut completed.origin {
                     origin.is_authoritative = true;
                 }
-                if self.reads_configuration(&fleet, &start, &completed).await {
-                    if let Some(read) = fleet.configuration(&start.device).await {
-                        completed.configuration = Some(ended.mask.apply(&read.text));
-                        completed.line_classes = Some(read.classes);
-                    }
+                if self.reads_configuration(&fleet, &start, &completed).await
+                    && let Some(read) = fleet.configuration(&start.device).await
+                {
+                    completed.configuration = Some(ended.mask.apply(&read.text));
+                    completed.line_classes = Some(read.classes);
                 }
                 if let Some(certname) = fleet.puppetdb_name(&start.device) {
                     commands = puppetdb::commands(&certname, &ended.record, &puppet_time(now));

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::driver::{Driver, Facts, Registry};
-use switchtender_devices::model::TypeModel;
+use switchtender_devices::model::{Role, TypeModel};
 use switchtender_mocks::SwitchOptions;
 use test_support::catalog::resource;
 use test_support::lab::{Lab, switch_options};
@@ -123,14 +123,17 @@ async fn printed(lab: &Lab, device: &str, models: &[&TypeModel]) -> (String, Res
         tree.assert_code(0);
         let tree: Json = serde_json::from_str(&tree.stdout).unwrap();
         let mut of_type = tree[model.name.as_str()].clone();
-        // Manifests have no words for the default.
+        // Manifests have no words for the default, and nothing that is only read.
         for one in of_type
             .as_object_mut()
             .into_iter()
             .flat_map(Map::values_mut)
         {
             let attributes = one.as_object_mut().expect("attributes");
-            attributes.retain(|_, value| value != "unset");
+            attributes.retain(|name, value| {
+                let role = model.attributes.get(name.as_str()).map(|one| one.role);
+                value != "unset" && role != Some(Role::ReadOnly)
+            });
         }
         if of_type.as_object().is_none_or(Map::is_empty) {
             continue;

@@ -82,7 +82,7 @@ impl Driver {
             })
         };
         let known = self.defaults_with_ensure(model);
-        let has_only_defaults = |instance: &Instance| has_only(model, &known, instance);
+        let has_only_defaults = |instance: &Instance| self.has_only(model, &known, instance);
         let is_default = |instance: &Instance| {
             instance.not_understood.is_none()
                 && instance.notes.is_empty()
@@ -96,7 +96,7 @@ impl Driver {
 
     /// Whether no attribute of an instance has another value than its default.
     pub fn has_only_defaults(&self, model: &TypeModel, instance: &Instance) -> bool {
-        has_only(model, &self.defaults_with_ensure(model), instance)
+        self.has_only(model, &self.defaults_with_ensure(model), instance)
     }
 
     /// The defaults, with that of `ensure` where a setting stands for it: a port is a switchport.
@@ -106,6 +106,20 @@ impl Driver {
             defaults.insert("ensure".to_owned(), ensure);
         }
         defaults
+    }
+
+    /// Whether an instance has no values but names, defaults, words for them, and what this device does not apply.
+    fn has_only(&self, model: &TypeModel, defaults: &Attributes, instance: &Instance) -> bool {
+        let applies = |name: &str| self.supported(model).is_some_and(|of| of.applies(name));
+        let mut attributes = instance.attributes.iter();
+        attributes.all(|(name, value)| {
+            let is_name = model.namevars().any(|namevar| *name == *namevar);
+            let value = value.unwrap_sensitive();
+            is_name
+                || model.is_unset(name, value)
+                || defaults.get(name) == Some(value)
+                || !applies(name)
+        })
     }
 
     /// The instances that the configuration alone shows, and those of the same configuration with empty blocks.
@@ -134,14 +148,4 @@ impl Driver {
         };
         instances(tree.clone()).zip(instances(empty))
     }
-}
-
-/// Whether an instance has no values but names, defaults and words for them.
-fn has_only(model: &TypeModel, defaults: &Attributes, instance: &Instance) -> bool {
-    let mut attributes = instance.attributes.iter();
-    attributes.all(|(name, value)| {
-        let is_name = model.namevars().any(|namevar| *name == *namevar);
-        let value = value.unwrap_sensitive();
-        is_name || model.is_unset(name, value) || defaults.get(name) == Some(value)
-    })
 }

@@ -31,7 +31,7 @@ use crate::fleet::read_devices::{CONCURRENCY, read_devices};
 use crate::inventory::{DeviceSelection, Inventory};
 use crate::report::coverage_page::CoveragePage;
 
-/// Show which lines of configurations are managed, and which no type reads
+/// Show which lines are managed, and which no type reads
 ///
 /// Each line has one class: managed (a declared resource has it), available (a type
 /// reads it), default, generated (the device makes it), excluded, not understood or

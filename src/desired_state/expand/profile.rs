@@ -101,11 +101,8 @@ impl<'a> Resolution<'a> {
     ) -> IndexMap<String, IndexMap<String, MergedResource>> {
         self.report_conflicts();
         let mut of_objects = self.object_profiles(&mut resources);
-        let mut types: Vec<(
-            LayerPosition,
-            String,
-            Vec<(LayerPosition, String, MergedResource)>,
-        )> = Vec::new();
+        type Titled = (LayerPosition, String, MergedResource);
+        let mut types: Vec<(LayerPosition, String, Vec<Titled>)> = Vec::new();
         for (name, objects) in &of_objects {
             let positions = objects.values().flatten();
             if let Some(first) = positions.map(|profile| profile.position).min() {

@@ -79,7 +79,10 @@ fn attributes(all: &[(&str, Value)]) -> DeclaredAttributes {
         .collect()
 }
 
-fn state(all: &[(&str, &str, &[(&str, Value)])]) -> DeclaredState {
+/// Type, title and attributes.
+type Resource<'a> = (&'a str, &'a str, &'a [(&'a str, Value)]);
+
+fn state(all: &[Resource<'_>]) -> DeclaredState {
     let mut state = DeclaredState::default();
     for (type_name, title, values) in all {
         let resources = state.types.entry((*type_name).into()).or_default();
@@ -112,7 +115,7 @@ fn a_file_has_views_ranges_and_one_line_for_an_entry() {
         ("enable", true.into()),
         ("description", Value::from("printer")),
     ];
-    let mut all: Vec<(&str, &str, &[(&str, Value)])> = Vec::new();
+    let mut all: Vec<Resource<'_>> = Vec::new();
     for name in &names {
         let values = if name.ends_with("/3") {
             &described[..]

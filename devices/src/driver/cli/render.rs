@@ -278,12 +278,13 @@ impl<'a> Rendering<'a> {
             }
         }
         // Any line creates an instance of lines with a common beginning.
-        if creates && self.rendered.operations.is_empty() {
-            if let Some(prefix) = cli.instance.kind.prefix() {
-                let text = self.written(prefix);
-                let text = text.ok_or_else(|| self.missing_in(prefix))?;
-                self.push(&["ensure"], text, cli.instance.prompts);
-            }
+        if creates
+            && self.rendered.operations.is_empty()
+            && let Some(prefix) = cli.instance.kind.prefix()
+        {
+            let text = self.written(prefix);
+            let text = text.ok_or_else(|| self.missing_in(prefix))?;
+            self.push(&["ensure"], text, cli.instance.prompts);
         }
         Ok(())
     }

@@ -476,9 +476,10 @@ fn refused(catalog: &StateCatalog, findings: Vec<Diagnostic>) -> DeviceProblem {
             reason: finding.message,
         });
     }
-    match differences.is_empty() {
-        true => DeviceProblem::Failed("the files are refused".to_owned()),
-        false => DeviceProblem::Differences(differences),
+    if differences.is_empty() {
+        DeviceProblem::Failed("the files are refused".to_owned())
+    } else {
+        DeviceProblem::Differences(differences)
     }
 }
 

@@ -5,7 +5,6 @@
 //! skips.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 use std::{env, fs};
 
 use clap::Parser as _;
@@ -16,6 +15,7 @@ use super::read::ReadFleet;
 use super::{ImportArgs, ImportReport, import, inventory_text, read};
 use crate::cli::exit::{CommandError, Exit};
 use crate::cli::runtime::block_on;
+use crate::clock;
 
 #[derive(clap::Parser)]
 struct Arguments {
@@ -262,7 +262,7 @@ fn foreign_configurations_become_shorter_files_whose_plan_is_empty() {
         "--state-dir",
         &path("runs"),
     ]);
-    let began = Instant::now();
+    let began = clock::instant();
     let fleet: ReadFleet = block_on(read::read(&args)).unwrap();
     let read_time = began.elapsed();
     assert!(fleet.failed.is_empty(), "{:?}", fleet.failed);
