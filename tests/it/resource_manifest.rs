@@ -132,7 +132,8 @@ async fn printed(lab: &Lab, device: &str, models: &[&TypeModel]) -> (String, Res
             let attributes = one.as_object_mut().expect("attributes");
             attributes.retain(|name, value| {
                 let role = model.attributes.get(name.as_str()).map(|one| one.role);
-                value != "unset" && role != Some(Role::ReadOnly)
+                let is_word = *value == json!("unset") || *value == json!(["unset"]);
+                !is_word && role != Some(Role::ReadOnly)
             });
         }
         if of_type.as_object().is_none_or(Map::is_empty) {
