@@ -2,7 +2,7 @@
 //!
 //! Functions from data to data. [`secret_references`] replaces secrets, [`numbered_text`] texts with the number of
 //! their resource, [`profiles`] finds what many resources have in common, and [`factor`] decides which file says
-//! what. [`patch`] changes existing files instead. The caller reads devices and verifies the files: nothing is
+//! what. `yaml_text` changes existing files instead. The caller reads devices and verifies the files: nothing is
 //! written whose plan is not empty.
 
 pub(crate) mod drift;

@@ -149,7 +149,7 @@ pub(crate) struct TokenRules {
 pub(crate) struct TokenLogin {
     /// Path of the login.
     pub(crate) path: String,
-    /// Fields of the body of the login: texts, or one of [`LOGIN_PLACEHOLDERS`].
+    /// Fields of the body of the login: texts, or one of `LOGIN_PLACEHOLDERS`.
     pub(crate) body: Vec<(FieldPath, String)>,
     /// The login also has an Authorization header with user and password.
     pub(crate) with_basic: bool,

@@ -1,4 +1,4 @@
-//! Implements [`Implementation`](crate::driver::Implementation) for types with command lines.
+//! Implements [`Implementation`] for types with command lines.
 
 use std::borrow::Cow;
 use std::sync::Arc;
