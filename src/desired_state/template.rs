@@ -177,7 +177,7 @@ impl Templates {
         }
         let names = template.undeclared_variables(false);
         let is_used = |name: &&str| names.contains(*name);
-        let own = title.filter(|_| OF_RESOURCES.iter().any(|name| is_used(name)));
+        let own = title.filter(|_| OF_RESOURCES.iter().any(&is_used));
         let context = own.map_or_else(|| self.context.clone(), |title| self.context_of(title));
         let result = match single_expression(text) {
             None => {
