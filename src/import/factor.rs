@@ -102,7 +102,11 @@ impl Fleet<'_> {
                 .filter(|index| scope.includes(&self.devices[*index]))
                 .collect();
             if scope.is_shared() {
-                file.entries = self.common_entries(profiles, &bases, &members);
+                let counted = members.iter().copied();
+                let counted: Vec<usize> = counted
+                    .filter(|index| !self.devices[*index].is_left_out)
+                    .collect();
+                file.entries = self.common_entries(profiles, &bases, &counted);
                 for index in members {
                     bases[index].apply(&file.entries);
                 }
@@ -154,9 +158,13 @@ impl Fleet<'_> {
     ) -> Parts {
         let none = Parts::default();
         let target = self.targets[device].get(subject).unwrap_or(&none);
-        let profile = profiles.of(device, subject).map(String::as_str);
-        let profile = profiles.parts(device, &subject.group, profile);
-        let profile = profile.filter(|_| !target.is_empty());
+        // Without the subject, the device has the profile of shared files until they are removed.
+        let profile = if target.is_empty() {
+            merged.and_then(|merged| merged.profile.as_ref())
+        } else {
+            profiles.of(device, subject)
+        };
+        let profile = profiles.parts(device, &subject.group, profile.map(String::as_str));
         let current = MergedEntry::resolve(merged, profile);
         let mut found = Parts::default();
         for (part, value) in target {

@@ -17,6 +17,8 @@ pub(crate) struct ImportedDevice {
     pub(crate) name: String,
     pub(crate) platform: String,
     pub(crate) labels: BTreeMap<String, String>,
+    /// Nothing of it is declared: shared files do not count it, and its own file removes what they declare.
+    pub(crate) is_left_out: bool,
     /// Without values at their defaults and without secrets.
     pub(crate) state: DeclaredState,
 }

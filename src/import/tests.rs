@@ -64,6 +64,16 @@ fn switch(number: u64, random: &mut Sequence) -> ImportedDevice {
         let prefer = attributes(&[("prefer", Value::Bool(true))]);
         insert("ntp_server", format!("192.0.2.{}", 1 + site), prefer);
     }
+    // Resources that can be nothing but a profile, and that some switches lack.
+    for line in ["con 0", "vty 0 4", "vty 5 15"] {
+        let login = attributes(&[
+            ("login", Value::string("local")),
+            ("exec_timeout", Value::Integer(10)),
+        ]);
+        if !random.is_one_in(8) {
+            insert("line", line.to_owned(), login);
+        }
+    }
     let ports = if random.is_one_in(5) { 12 } else { 24 };
     for port in 1..=ports {
         let title = format!("G1/0/{port}");
@@ -99,6 +109,7 @@ fn switch(number: u64, random: &mut Sequence) -> ImportedDevice {
         name: format!("sw{number}"),
         platform: "cisco_ios".to_owned(),
         labels: BTreeMap::from([("site".to_owned(), format!("site{site}"))]),
+        is_left_out: random.is_one_in(30),
         state,
     }
 }
@@ -192,9 +203,12 @@ fn state_of(device: &ImportedDevice) -> BTreeMap<String, String> {
 
 fn family(count: u64, seed: u64) -> Vec<ImportedDevice> {
     let mut random = Sequence(seed);
-    (1..=count)
-        .map(|number| switch(number, &mut random))
-        .collect()
+    let switches = (1..=count).map(|number| switch(number, &mut random));
+    let mut switches: Vec<ImportedDevice> = switches.collect();
+    for left_out in switches.iter_mut().filter(|one| one.is_left_out) {
+        left_out.state = DeclaredState::default();
+    }
+    switches
 }
 
 /// About the lines of a file without ranges.

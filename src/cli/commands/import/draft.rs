@@ -101,24 +101,31 @@ impl ImportSource<'_> {
     /// Files whose plan is empty.
     ///
     /// # Errors
-    /// The files cannot be written to a temporary directory.
+    /// The files cannot be written to a temporary directory, or would change a device that is left out.
     pub(super) fn draft(&self) -> Result<ImportDraft, CommandError> {
         let mut exclusions: BTreeMap<String, DraftExclusions> = BTreeMap::new();
         let mut failed: BTreeMap<String, String> = BTreeMap::new();
-        let mut round = 0;
+        let mut rounds: BTreeMap<String, usize> = BTreeMap::new();
         loop {
-            round += 1;
             let mut draft = self.factored(&exclusions, &failed);
-            let verified = self.verify(&draft, &failed)?;
+            let verified = self.verify(&draft)?;
             if verified.problems.is_empty() {
                 draft.exclusions = exclusions;
-                draft.failed = failed.into_iter().collect();
                 draft.plans = verified.plans;
+                draft.plans.retain(|device, _| !failed.contains_key(device));
+                draft.failed = failed.into_iter().collect();
                 return Ok(draft);
             }
             for (device, problem) in verified.problems {
+                if failed.contains_key(&device) {
+                    let reason = problem.reason();
+                    let text = format!("cannot leave out {device}: {reason}");
+                    return Err(CommandError::new(text));
+                }
+                let round = rounds.entry(device.clone()).or_default();
+                *round += 1;
                 match problem {
-                    DeviceProblem::Differences(found) if round < MOST_ROUNDS => {
+                    DeviceProblem::Differences(found) if *round < MOST_ROUNDS => {
                         let own = exclusions.entry(device.clone()).or_default();
                         for difference in found {
                             self.exclude(own, &device, difference);
@@ -162,10 +169,13 @@ impl ImportSource<'_> {
         let none = DraftExclusions::default();
         let mut devices: Vec<ImportedDevice> = Vec::new();
         for device in &self.fleet.devices {
-            if !failed.contains_key(&*device.name) {
-                let own = exclusions.get(&*device.name).unwrap_or(&none);
-                devices.push(self.imported(device, own));
+            let own = exclusions.get(&*device.name).unwrap_or(&none);
+            let mut imported = self.imported(device, own);
+            if failed.contains_key(&*device.name) {
+                imported.is_left_out = true;
+                imported.state = DeclaredState::default();
             }
+            devices.push(imported);
         }
         let resources = devices
             .iter()
@@ -190,7 +200,7 @@ impl ImportSource<'_> {
             .iter()
             .map(|(scope, file)| (scope.clone(), file.declared(&groups)))
             .collect();
-        for device in &devices {
+        for device in devices.iter().filter(|device| !device.is_left_out) {
             let Some(top) = levels.top(device) else {
                 continue;
             };
@@ -264,16 +274,13 @@ impl ImportSource<'_> {
             labels: labels
                 .map(|(key, label)| (key.clone(), label.value.clone()))
                 .collect(),
+            is_left_out: false,
             state,
         }
     }
 
     /// Why devices would not be in sync with files, and the plans of the others.
-    fn verify(
-        &self,
-        draft: &ImportDraft,
-        failed: &BTreeMap<String, String>,
-    ) -> Result<VerifiedFiles, CommandError> {
+    fn verify(&self, draft: &ImportDraft) -> Result<VerifiedFiles, CommandError> {
         let scratch = write_temporary(&draft.files)?;
         let directory = StateDirectory::new(scratch.path(), &self.inventory.inventory);
         let secrets = |device: &ReadDevice| {
@@ -281,14 +288,11 @@ impl ImportSource<'_> {
             Ok(known_secrets(&directory, &draft.secrets))
         };
         let plans = self.plans(&directory, &secrets);
-        let is_failed = |name: &str| failed.contains_key(name);
         let mut verified = VerifiedFiles::default();
         for (device, plan) in self.fleet.devices.iter().zip(plans) {
             let name = device.name.to_string();
             match plan {
                 None => {}
-                // Common files can apply to it, and it is reported.
-                Some(_) if is_failed(&name) => {}
                 Some(Ok(plan)) if plan.differences.is_empty() => {
                     verified.plans.insert(name, plan);
                 }
