@@ -32,6 +32,7 @@ mod graph;
 mod handbook;
 mod hostile_catalogs;
 mod html_page;
+mod import;
 mod inventory_command;
 mod inventory_source;
 mod kills;

@@ -283,10 +283,7 @@ impl ImportSource<'_> {
     fn verify(&self, draft: &ImportDraft) -> Result<VerifiedFiles, CommandError> {
         let scratch = write_temporary(&draft.files)?;
         let directory = StateDirectory::new(scratch.path(), &self.inventory.inventory);
-        let secrets = |device: &ReadDevice| {
-            let _ = device;
-            Ok(known_secrets(&directory, &draft.secrets))
-        };
+        let secrets = |_: &ReadDevice| Ok(known_secrets(&directory, &draft.secrets));
         let plans = self.plans(&directory, &secrets);
         let mut verified = VerifiedFiles::default();
         for (device, plan) in self.fleet.devices.iter().zip(plans) {

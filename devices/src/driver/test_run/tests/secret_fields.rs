@@ -9,6 +9,7 @@ use std::path::Path;
 use serde_json::{Map, Value as Json};
 use toml::{Table, Value as Toml};
 
+use super::secret_templates::texts;
 use super::{initial_state, operations_for};
 use crate::change::Desired;
 use crate::definitions::{self, DefinitionFile};
@@ -95,15 +96,6 @@ fn elements(value: &Json) -> String {
         Json::Array(items) => items.iter().map(elements).collect(),
         Json::String(text) => text.clone(),
         other => other.to_string(),
-    }
-}
-
-fn texts(value: &Toml) -> Vec<&str> {
-    match value {
-        Toml::String(text) => vec![text],
-        Toml::Array(items) => items.iter().flat_map(texts).collect(),
-        Toml::Table(table) => table.values().flat_map(texts).collect(),
-        _ => Vec::new(),
     }
 }
 

@@ -105,7 +105,8 @@ fn word(placeholder: &str, is_secret: &dyn Fn(&str) -> bool) -> String {
     }
 }
 
-fn texts(value: &Toml) -> Vec<&str> {
+/// All texts of a value.
+pub(super) fn texts(value: &Toml) -> Vec<&str> {
     match value {
         Toml::String(text) => vec![text],
         Toml::Array(items) => items.iter().flat_map(texts).collect(),
