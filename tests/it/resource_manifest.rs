@@ -123,7 +123,7 @@ async fn printed(lab: &Lab, device: &str, models: &[&TypeModel]) -> (String, Res
         tree.assert_code(0);
         let tree: Json = serde_json::from_str(&tree.stdout).unwrap();
         let mut of_type = tree[model.name.as_str()].clone();
-        // Manifests have no words for the default, and nothing that is only read.
+        // Manifests have no words for the default, no empty lists, and nothing that is only read.
         for one in of_type
             .as_object_mut()
             .into_iter()
@@ -132,7 +132,7 @@ async fn printed(lab: &Lab, device: &str, models: &[&TypeModel]) -> (String, Res
             let attributes = one.as_object_mut().expect("attributes");
             attributes.retain(|name, value| {
                 let role = model.attributes.get(name.as_str()).map(|one| one.role);
-                let is_word = *value == json!("unset") || *value == json!(["unset"]);
+                let is_word = [json!("unset"), json!(["unset"]), json!([])].contains(value);
                 !is_word && role != Some(Role::ReadOnly)
             });
         }
