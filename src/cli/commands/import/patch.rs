@@ -1,5 +1,6 @@
 //! A second import: files take what has changed on devices, and everything else in them stays as it is.
 
+mod shared_additions;
 mod shared_changes;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

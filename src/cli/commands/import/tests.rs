@@ -205,6 +205,45 @@ fn second_import_changes_what_has_changed() {
 }
 
 #[test]
+fn what_most_devices_have_got_stands_in_common_files() {
+    let folder = Folder::new();
+    folder.import(&SITES, 0);
+    let before = folder.files();
+    let names = ["oslo-sw1", "oslo-sw2", "bergen-sw3", "bergen-sw4"];
+    let insert = |name: &str, lines: &str| {
+        let file = format!("configs/{name}.cfg");
+        folder.replace(&file, "\nend", &format!("\n{lines}\nend"));
+    };
+    for name in names {
+        insert(name, "ntp server 192.0.2.99 prefer");
+    }
+    for name in &names[..2] {
+        insert(name, "ip route 198.51.100.0 255.255.255.0 192.0.2.254");
+    }
+    folder.import(&[], 0);
+    let common = folder.read("state/common.yaml");
+    assert_contains(&common, "192.0.2.99");
+    let site = folder.read("state/label/site/oslo.yaml");
+    assert_contains(&site, "198.51.100.0");
+    let (files, count) = (folder.files(), before.len());
+    assert_eq!(files.len(), count, "{files:#?}");
+    folder.import(&[], 0);
+    assert_eq!(folder.files(), files);
+
+    // Without the lines, the files are those of the first import.
+    for name in names {
+        folder.replace(
+            &format!("configs/{name}.cfg"),
+            "\nntp server 192.0.2.99 prefer",
+            "",
+        );
+    }
+    folder.import(&[], 0);
+    let common = folder.read("state/common.yaml");
+    assert!(!common.contains("192.0.2.99"), "{common}");
+}
+
+#[test]
 fn new_device_has_only_its_exceptions() {
     let folder = Folder::new();
     folder.import(&SITES, 0);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::Path;
 
+use super::shared_additions::SharedAdditions;
 use super::{Drift, DriftKey, Patching};
 use crate::desired_state::{StateDirectory, ValueOrigin, YamlValue};
 use crate::import::yaml_text::YamlText;
@@ -16,6 +17,8 @@ pub(super) struct SharedChanges {
     edits: BTreeMap<String, Vec<(Range<usize>, String)>>,
     /// By path: keys of resources that no device has.
     removals: BTreeMap<String, Vec<Vec<String>>>,
+    /// By path: keys that the file did not have, with their text.
+    pub(super) additions: BTreeMap<String, Vec<(Vec<String>, String)>>,
     /// Attributes that had the value before and still have it, with its text.
     pub(super) exceptions: Vec<(DriftKey, String)>,
     /// Differences that need no other change.
@@ -23,7 +26,7 @@ pub(super) struct SharedChanges {
 }
 
 /// Where a value or a title stands.
-type FilePosition = (String, usize, usize);
+pub(super) type FilePosition = (String, usize, usize);
 
 fn position(origin: &ValueOrigin) -> FilePosition {
     (
@@ -35,9 +38,9 @@ fn position(origin: &ValueOrigin) -> FilePosition {
 
 /// The values and titles of all files, with what has them.
 #[derive(Default)]
-struct PositionUsers {
-    users: HashMap<FilePosition, Vec<DriftKey>>,
-    positions: HashMap<DriftKey, FilePosition>,
+pub(super) struct PositionUsers {
+    pub(super) users: HashMap<FilePosition, Vec<DriftKey>>,
+    pub(super) positions: HashMap<DriftKey, FilePosition>,
 }
 
 impl PositionUsers {
@@ -145,6 +148,12 @@ impl SharedChanges {
                 .push((start..end, text));
             found.done.extend(alike);
         }
+        SharedAdditions {
+            patching,
+            directory,
+            users: &users,
+        }
+        .add(taken, expressly, &mut found);
         found
     }
 
@@ -156,12 +165,12 @@ impl SharedChanges {
         for (range, value) in edits {
             text.replace_range(range, &value);
         }
-        let Some(removals) = self.removals.get(path) else {
-            return text;
-        };
         let mut file = YamlText::new(&text);
-        for keys in removals {
+        for keys in self.removals.get(path).into_iter().flatten() {
             file.remove(keys);
+        }
+        for (keys, text) in self.additions.get(path).into_iter().flatten() {
+            file.set(keys, text);
         }
         file.as_str().to_owned()
     }
