@@ -25,9 +25,9 @@ pub(super) struct ImportReport {
     is_dry_run: bool,
     read: Vec<String>,
     /// Devices that are not imported, with the reason.
-    failed: BTreeMap<String, String>,
+    pub(super) failed: BTreeMap<String, String>,
     /// Lines of the configurations.
-    configuration_lines: usize,
+    pub(super) configuration_lines: usize,
     /// Those that somebody wrote, and those that a type reads.
     written_lines: usize,
     covered_lines: usize,
@@ -39,7 +39,8 @@ pub(super) struct ImportReport {
     left_out: Vec<NotImported>,
     drift: Vec<Drift>,
     files: Vec<WrittenFile>,
-    lines: usize,
+    /// Lines of the files.
+    pub(super) lines: usize,
     new_devices: usize,
 }
 
@@ -183,11 +184,13 @@ impl ImportReport {
         let changed = self.files.iter().filter(|file| file.is_changed);
         let changed: Vec<&str> = changed.map(|file| file.path.as_str()).collect();
         text.line(format_args!(
-            "{verb}: {} of {} files; together they have {} lines for {} resources",
+            "{verb}: {} of {} files; together they have {} lines for {} resources \
+             and {} lines of configurations",
             changed.len(),
             self.files.len(),
             self.lines,
-            self.resources
+            self.resources,
+            self.configuration_lines
         ));
         if self.new_devices > 0 {
             let count = self.new_devices;

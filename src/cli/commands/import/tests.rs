@@ -10,11 +10,8 @@ use std::{env, fs};
 use clap::Parser as _;
 use test_support::stderr_note;
 
-use super::draft::ImportSource;
-use super::read::ReadFleet;
-use super::{ImportArgs, ImportReport, import, inventory_text, read};
+use super::{ImportArgs, ImportReport, import};
 use crate::cli::exit::{CommandError, Exit};
-use crate::cli::runtime::block_on;
 use crate::clock;
 
 #[derive(clap::Parser)]
@@ -284,63 +281,48 @@ fn import_refuses_to_overwrite_uncommitted_changes() {
 
 #[test]
 fn foreign_configurations_become_shorter_files_whose_plan_is_empty() {
-    let Some(directory) = directory("ios") else {
-        stderr_note::print("skipped: no configurations (set SWITCHTENDER_CONFIGURATIONS)");
-        return;
-    };
-    let scratch = tempfile::tempdir().unwrap();
-    let path = |name: &str| scratch.path().join(name).display().to_string();
-    let args = arguments(&[
-        &path("state"),
-        "--configs",
-        &directory.display().to_string(),
-        "--platform",
-        "cisco_ios",
-        "--inventory",
-        &path("inventory.toml"),
-        "--state-dir",
-        &path("runs"),
-    ]);
-    let began = clock::instant();
-    let fleet: ReadFleet = block_on(read::read(&args)).unwrap();
-    let read_time = began.elapsed();
-    assert!(fleet.failed.is_empty(), "{:?}", fleet.failed);
-    let inventory = inventory_text::complete(&args, &fleet.registry, &fleet.devices).unwrap();
-    let source = ImportSource {
-        args: &args,
-        renamed: Vec::new(),
-        fleet: &fleet,
-        inventory: &inventory,
-        store: &args.access.store().unwrap(),
-    };
-    let draft = source.draft().unwrap();
-    assert!(draft.failed.is_empty(), "{:#?}", draft.failed);
-    let lines: usize = draft.files.values().map(|text| text.lines().count()).sum();
-    let configuration_lines: usize = fleet.devices.iter().map(|device| device.lines()).sum();
-    for (name, exclusions) in &draft.exclusions {
-        stderr_note::print(&format!("{name}: left out: {exclusions:?}"));
-    }
-    for device in &fleet.devices {
-        let file = draft.files.get(&format!("device/{}.yaml", device.name));
-        let own = file.map_or(0, |text| text.lines().count());
-        if own > device.lines() {
-            let (name, lines) = (&device.name, device.lines());
-            stderr_note::print(&format!("{name}: {own} lines of files for {lines}"));
+    for (folder, platform) in [
+        ("ios", "cisco_ios"),
+        ("eos", "arista_eos"),
+        ("nxos", "nxos"),
+        ("xr", "ios_xr"),
+        ("junos", "junos"),
+    ] {
+        let Some(configurations) = directory(folder) else {
+            stderr_note::print("skipped: no configurations (set SWITCHTENDER_CONFIGURATIONS)");
+            return;
+        };
+        let definitions = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/definitions");
+        let folder = Folder(tempfile::tempdir().unwrap());
+        let [state, inventory, runs] =
+            ["state", "inventory.toml", "runs"].map(|one| folder.path(one));
+        let args = arguments(&[
+            &state,
+            "--configs",
+            &configurations.display().to_string(),
+            "--definitions",
+            &definitions.display().to_string(),
+            "--platform",
+            platform,
+            "--inventory",
+            &inventory,
+            "--state-dir",
+            &runs,
+        ]);
+        let began = clock::instant();
+        let report = import(&args).unwrap();
+        let text = report.text().as_str().to_owned();
+        let lines = text.lines().filter(|line| !line.starts_with("profile: "));
+        for line in lines.chain([format!("{:?}", began.elapsed()).as_str()]) {
+            stderr_note::print(&format!("{platform}: {line}"));
         }
-    }
-    stderr_note::print(&format!(
-        "{} configurations of {configuration_lines} lines: {lines} lines of files for {} resources; \
-         read {read_time:?}, all {:?}",
-        fleet.devices.len(),
-        draft.resources,
-        began.elapsed()
-    ));
-    if let Some(output) = env::var_os("SWITCHTENDER_IMPORTED") {
-        for (name, text) in &draft.files {
-            let path = Path::new(&output).join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
+        let files = folder.files();
+        if platform == "cisco_ios" {
+            assert!(report.failed.is_empty(), "{:#?}", report.failed);
+            assert!(report.lines < report.configuration_lines);
         }
+        let again = import(&args).unwrap();
+        let text = again.text().as_str().to_owned();
+        assert_eq!(folder.files(), files, "{platform}: {text}");
     }
-    assert!(lines < configuration_lines);
 }
