@@ -32,6 +32,7 @@ pub(crate) mod schema;
 pub(crate) mod secret_source;
 pub(crate) mod secrets;
 mod select;
+pub(crate) mod selection;
 pub(crate) mod setting;
 pub(crate) mod show;
 mod source_command;
@@ -53,7 +54,7 @@ pub(crate) use load::redact;
 pub(crate) use load::{InventoryOptions, platform_hint};
 pub(crate) use save_policy::SavePolicy;
 pub(crate) use secrets::{Secrets, StateCommands};
-pub(crate) use select::{DeviceSelection, LabelSelector};
+pub(crate) use selection::{DeviceSelection, Selectable, TargetSyntaxError};
 pub(crate) use standby_policy::StandbyPolicy;
 
 /// The devices of one file.

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::record::RunDevice;
 use super::time_column::{milliseconds, optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, Requester, RunId};
+use crate::inventory::{Selectable, selection};
 
 /// A device of the inventory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,17 @@ pub(crate) struct KnownDevice {
     pub(crate) platform: String,
     pub(crate) site: Option<String>,
     pub(crate) labels: BTreeMap<String, String>,
+}
+
+impl Selectable for KnownDevice {
+    fn names(&self) -> [&str; 2] {
+        [&self.name, &self.name]
+    }
+
+    fn label(&self, key: &str) -> Option<&str> {
+        let labels = &self.labels;
+        selection::label(key, labels.get(key), self.site.as_deref(), &self.platform)
+    }
 }
 
 /// The part of a device's schedule that outlives a restart.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::time_column::{optional_time, time};
 use super::{HistoryError, HistoryReader, Requester, RequesterKind, RunId};
 use crate::coverage::line_classes::LineClasses;
+use crate::inventory::{Selectable, selection};
 use crate::report::{FindingRecord, RunStatus, UnknownText};
 
 /// A device in the list of the fleet.
@@ -44,6 +45,17 @@ pub(crate) struct FleetDevice {
     pub(crate) paused_since: Option<Timestamp>,
     pub(crate) pause_reason: Option<String>,
     pub(crate) paused_by: Option<Requester>,
+}
+
+impl Selectable for FleetDevice {
+    fn names(&self) -> [&str; 2] {
+        [&self.name, &self.name]
+    }
+
+    fn label(&self, key: &str) -> Option<&str> {
+        let labels = &self.labels;
+        selection::label(key, labels.get(key), self.site.as_deref(), &self.platform)
+    }
 }
 
 /// The devices that a query selects.

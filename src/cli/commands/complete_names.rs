@@ -79,7 +79,7 @@ fn kind_at_cursor(command: &clap::Command, words: &[String]) -> Option<NameKind>
         }
     };
     match arg.get_value_names()?.first()?.as_str() {
-        "DEVICE" | "DEVICE|RUN" | "DEVICE|RESOURCE" | "NAME|GLOB" => Some(NameKind::Device),
+        "DEVICE" | "DEVICE|RUN" | "DEVICE|RESOURCE" | "EXPRESSION" => Some(NameKind::Device),
         "CATALOG|DEVICE" if has_state => Some(NameKind::Device),
         "KEY=VALUE" => Some(NameKind::Label),
         "TYPE" | "TYPE|WORD" => Some(NameKind::Type),

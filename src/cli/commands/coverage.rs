@@ -18,6 +18,7 @@ use crate::cli::options::desired_state::directory;
 use crate::cli::options::device_access::DeviceAccess;
 use crate::cli::options::global::Global;
 use crate::cli::options::saved_config::{OpenConfigs, SavedConfig};
+use crate::cli::options::selection::targets;
 use crate::cli::output::view::of_device;
 use crate::cli::runtime::block_on;
 use crate::coverage::classification::CoveredLine;
@@ -28,7 +29,7 @@ use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
 use crate::fleet::coverage::{SurveyedDevice, declared_lines, survey};
 use crate::fleet::inspect::InspectError;
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
-use crate::inventory::{DeviceSelection, Inventory};
+use crate::inventory::Inventory;
 use crate::report::coverage_page::CoveragePage;
 
 /// Show which lines are managed, and which no type reads
@@ -129,10 +130,7 @@ async fn live(
     global: &Global,
     exit: &mut Exit,
 ) -> Result<Vec<(String, Vec<CoveredLine>)>, CommandError> {
-    let selection = DeviceSelection {
-        targets: args.names.clone(),
-        labels: Vec::new(),
-    };
+    let selection = targets(&args.names)?;
     let (connector, names) = args.access.select(&selection).await?;
     let catalogs = args.catalogs(&connector.inventory)?;
     let stop = CancellationToken::new();

@@ -25,8 +25,8 @@ use check_result::{CheckResult, CheckState};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct DoctorArgs {
-    /// Check only this device, or the devices of this pattern in the inventory (repeatable)
-    #[arg(short, long, value_name = "NAME")]
+    /// Check only these devices: an expression as for `plan`; of device.conf, names (repeatable)
+    #[arg(short, long, value_name = "EXPRESSION")]
     target: Vec<String>,
 
     /// Check this inventory: files, permissions, secrets, host keys, definitions

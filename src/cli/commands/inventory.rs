@@ -14,7 +14,7 @@ use crate::cli::options::inventory_source::{
     DEFAULT_INVENTORY, SourceCommandArgs, warn_of_commands,
 };
 use crate::cli::options::output_format::Output;
-use crate::cli::options::selection::Selection;
+use crate::cli::options::selection::{Selection, targets};
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Counts, limit};
 use crate::inventory::show::SettingRow;
@@ -74,8 +74,8 @@ struct InventoryValidateArgs {
 /// Example: switchtender inventory show sw1 'lb*'
 #[derive(Debug, clap::Args)]
 struct InventoryShowArgs {
-    /// Devices, or patterns of their names, as with --target
-    #[arg(value_name = "NAME|GLOB")]
+    /// Devices, as with --target
+    #[arg(value_name = "EXPRESSION")]
     names: Vec<String>,
 
     #[command(flatten)]
@@ -166,7 +166,7 @@ fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
     let inventory = load(&args.file.inventory, &args.file, args.source, false)?;
     warn_of_commands(&inventory);
     let mut selection = args.selection.parse()?;
-    selection.targets.extend_from_slice(&args.names);
+    selection.extend(targets(&args.names)?);
     let devices = inventory
         .select(&selection)
         .map_err(CommandError::findings)?;

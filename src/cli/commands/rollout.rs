@@ -12,6 +12,7 @@ use crate::cli::options::duration_argument;
 use crate::fleet::rollout::Rollout;
 use crate::fleet::rollout::batches::{Share, batches};
 use crate::fleet::rollout::check::RolloutCheck;
+use crate::inventory::Selectable;
 use crate::store::rollout_log::{RolloutLog, RolloutLogError, RolloutPlan};
 
 /// The batches of a run, and what stops it.
@@ -130,7 +131,7 @@ impl RolloutArgs {
         let inventory = &prepared.fleet.connector.inventory;
         let mut units: IndexMap<&str, Vec<DeviceName>> = IndexMap::new();
         for name in prepared.names() {
-            let Some(value) = inventory.devices[name].label(label) else {
+            let Some(value) = Selectable::label(&inventory.devices[name], label) else {
                 return Err(CommandError::new(format!("{name} has no label `{label}`"))
                     .hint("set the label in the inventory, or select other devices"));
             };

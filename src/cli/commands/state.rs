@@ -71,7 +71,7 @@ fn show(args: &StateShowArgs) -> Result<Exit, CommandError> {
     for finding in directory.unused(&inventory) {
         eprint_notice(&format!("warning: {}", finding.message));
     }
-    let device = device(&inventory, vec![args.device.clone()], ONE_DEVICE)?;
+    let device = device(&inventory, std::slice::from_ref(&args.device), ONE_DEVICE)?;
     let merged = directory.merged(device, &registry).map_err(error)?;
     if !merged.errors.is_empty() {
         return Err(error(StateError::Invalid(merged.errors)));

@@ -33,7 +33,7 @@ pub(crate) fn managed<'d>(
     devices: Vec<&'d Device>,
     selection: &DeviceSelection,
 ) -> Result<(Vec<&'d Device>, Option<Unmanaged>), Unmanaged> {
-    let is_managed = |device: &&Device| selection.is_named(device) || directory.manages(device);
+    let is_managed = |device: &&Device| selection.is_named(*device) || directory.manages(device);
     let (managed, others): (Vec<&Device>, Vec<&Device>) = devices.into_iter().partition(is_managed);
     match Unmanaged::new(directory, &others) {
         Some(unmanaged) if managed.is_empty() => Err(unmanaged),

@@ -47,8 +47,8 @@ impl DeviceAccess {
         hint: &str,
     ) -> Result<(Connector, DeviceName), CommandError> {
         let (registry, inventory) = self.load()?;
-        let targets = name.iter().map(|name| (*name).to_owned()).collect();
-        let device = crate::cli::options::one_device::device(&inventory, targets, hint)?
+        let names = Vec::from_iter(name.map(str::to_owned));
+        let device = crate::cli::options::one_device::device(&inventory, &names, hint)?
             .name
             .clone();
         let connector = self.connector(registry, inventory, std::slice::from_ref(&device));

@@ -91,7 +91,7 @@ impl OfflineStateArgs {
             return Ok(None);
         }
         let inventory = inventory(&self.inventory, registry, self.source)?;
-        let device = device(&inventory, vec![name.to_owned()], ONE_DEVICE)?;
+        let device = device(&inventory, &[name.to_owned()], ONE_DEVICE)?;
         let facts = match &self.facts {
             None => None,
             Some(path) => read_facts(path, &device.certname).map_err(|(path, error)| {

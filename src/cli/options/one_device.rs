@@ -6,7 +6,8 @@ use switchtender_devices::driver::Registry;
 
 use crate::cli::exit::CommandError;
 use crate::cli::options::inventory_source::{SourceCommandArgs, warn_of_commands};
-use crate::inventory::{Device, DeviceSelection, Inventory, InventoryOptions};
+use crate::cli::options::selection::targets;
+use crate::inventory::{Device, Inventory, InventoryOptions};
 
 /// The inventory for a command that reads no secrets.
 pub(crate) fn inventory(
@@ -31,13 +32,10 @@ pub(crate) const ONE_DEVICE: &str = "select one device";
 /// The device with a name. `hint`: what to do about several.
 pub(crate) fn device<'a>(
     inventory: &'a Inventory,
-    targets: Vec<String>,
+    names: &[String],
     hint: &str,
 ) -> Result<&'a Device, CommandError> {
-    let selection = DeviceSelection {
-        targets,
-        labels: Vec::new(),
-    };
+    let selection = targets(names)?;
     let devices = inventory
         .select(&selection)
         .map_err(CommandError::findings)?;

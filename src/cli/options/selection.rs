@@ -1,16 +1,16 @@
 //! The devices of a command, by name, pattern and label.
 
 use crate::cli::exit::CommandError;
-use crate::inventory::{DeviceSelection, LabelSelector};
+use crate::inventory::{DeviceSelection, TargetSyntaxError};
 
 /// The selected devices of the inventory.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Selection {
-    /// Select this device, or all devices that match this pattern (repeatable)
-    #[arg(short, long, value_name = "NAME|GLOB")]
+    /// Select devices: names, patterns, labels, and exclusions such as `!sw1` (repeatable)
+    #[arg(short, long, value_name = "EXPRESSION")]
     pub(crate) target: Vec<String>,
 
-    /// Select devices with this label (repeatable; all must match)
+    /// Select devices with this label, `role=access` or `role in (access, core)` (repeatable; all must match)
     #[arg(short, long, value_name = "KEY=VALUE")]
     pub(crate) label: Vec<String>,
 }
@@ -23,15 +23,20 @@ impl Selection {
 
     /// Parses the selection.
     pub(crate) fn parse(&self) -> Result<DeviceSelection, CommandError> {
-        let labels = self
-            .label
-            .iter()
-            .map(|label| label.parse::<LabelSelector>());
-        Ok(DeviceSelection {
-            targets: self.target.clone(),
-            labels: labels
-                .collect::<Result<_, _>>()
-                .map_err(|error| CommandError::new(error.to_string()))?,
-        })
+        let mut selection = targets(&self.target)?;
+        for label in &self.label {
+            let labels = DeviceSelection::parse_labels(label);
+            selection.extend(labels.map_err(|error| refused(&error, "--label"))?);
+        }
+        Ok(selection)
     }
+}
+
+/// The devices of arguments, as with `--target`.
+pub(crate) fn targets(texts: &[String]) -> Result<DeviceSelection, CommandError> {
+    DeviceSelection::parse_all(texts).map_err(|error| refused(&error, "--target"))
+}
+
+fn refused(error: &TargetSyntaxError, option: &str) -> CommandError {
+    CommandError::findings(vec![error.finding(option)])
 }

@@ -10,7 +10,7 @@ use switchtender_devices::document::{Item, Table};
 
 use super::{BAD_VALUE, duration, parsed};
 use crate::clock;
-use crate::inventory::{Device, LabelSelector};
+use crate::inventory::{Device, DeviceSelection};
 use crate::serve::schedule::DeviceSchedule;
 use crate::serve::window::ChangeWindow;
 
@@ -52,7 +52,7 @@ pub(crate) struct DeviceRule {
 #[derive(Clone, Debug)]
 pub(crate) enum RuleTarget {
     Name(GlobMatcher),
-    Label(LabelSelector),
+    Label(DeviceSelection),
 }
 
 impl DeviceSettingsTable {
@@ -147,9 +147,7 @@ impl DeviceRule {
                 pattern.is_match(device.name.as_str())
             }
             (RuleTarget::Name(pattern), RuleSubject::Name(name)) => pattern.is_match(name),
-            (RuleTarget::Label(label), RuleSubject::Inventory(device)) => {
-                device.label(&label.name) == Some(&label.value)
-            }
+            (RuleTarget::Label(labels), RuleSubject::Inventory(device)) => labels.matches(device),
             (RuleTarget::Label(_), RuleSubject::Name(_)) => false,
         }
     }
@@ -164,7 +162,9 @@ pub(super) fn rules(root: &Table<'_>, directory: &Path) -> Vec<DeviceRule> {
         };
         for (name, span, item) in tables.entries() {
             let target = match key {
-                "label" => name.parse().ok().map(RuleTarget::Label),
+                "label" => DeviceSelection::parse_labels(&name)
+                    .ok()
+                    .map(RuleTarget::Label),
                 _ => Glob::new(&name)
                     .ok()
                     .map(|pattern| RuleTarget::Name(pattern.compile_matcher())),

@@ -17,6 +17,7 @@ use crate::cli::exit::CommandError;
 use crate::cli::interrupt::stop_reads_on_signals;
 use crate::cli::options::definitions;
 use crate::cli::options::output_format::Output;
+use crate::cli::options::selection::targets;
 use crate::cli::options::state_root::state_root;
 use crate::cli::output::view::summary::MAX_ROWS;
 use crate::clock;
@@ -24,7 +25,7 @@ use crate::error_chain::chain;
 use crate::fleet::connector::{Connector, DeviceConnector};
 use crate::fleet::device_run::DeviceRunError;
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
-use crate::inventory::{Device, DeviceSelection, Inventory, InventoryOptions, Secrets, range};
+use crate::inventory::{Device, Inventory, InventoryOptions, Secrets, range};
 use crate::store::Store;
 
 /// Checks the inventory and the selected devices.
@@ -58,10 +59,7 @@ pub(super) async fn check_all(
         None => state_root()?,
     };
     checks.push(check_writable(&root, "--state-dir"));
-    let selection = DeviceSelection {
-        targets: args.target.clone(),
-        labels: Vec::new(),
-    };
+    let selection = targets(&args.target)?;
     let devices = inventory
         .select(&selection)
         .map_err(CommandError::findings)?;

@@ -16,6 +16,7 @@ use super::ImportArgs;
 use crate::cli::exit::{CommandError, eprint_notice};
 use crate::cli::interrupt::stop_reads_on_signals;
 use crate::cli::options::saved_config::{OpenConfigs, open_configs};
+use crate::cli::options::selection::targets;
 use crate::coverage::counts::ClassCounts;
 use crate::desired_state::MergedState;
 use crate::desired_state::declared::DeclaredAttributes;
@@ -27,7 +28,6 @@ use crate::fleet::inspect::{self, InspectError, Inspection};
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
 use crate::fleet::saved_fleet::SavedDevice;
 use crate::import::labels::LabeledDevice;
-use crate::inventory::DeviceSelection;
 use crate::parallel;
 
 /// What was read of a fleet.
@@ -196,10 +196,7 @@ fn read_configs(args: &ImportArgs, path: &Path) -> Result<ReadFleet, CommandErro
 }
 
 async fn read_live(args: &ImportArgs) -> Result<ReadFleet, CommandError> {
-    let selection = DeviceSelection {
-        targets: args.devices.clone(),
-        labels: Vec::new(),
-    };
+    let selection = targets(&args.devices)?;
     let (connector, names) = args.access.select(&selection).await?;
     let stop = CancellationToken::new();
     stop_reads_on_signals(&stop);

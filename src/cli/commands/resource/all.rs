@@ -10,19 +10,16 @@ use super::{ResourceArgs, ResourceFormat, read_error};
 use crate::cli::exit::{CommandError, Exit, eprint_notice, eprint_text, print_document};
 use crate::cli::interrupt::stop_reads_on_signals;
 use crate::cli::options::global::Global;
+use crate::cli::options::selection::targets;
 use crate::fleet::export::LeftOutCounts;
 use crate::fleet::inspect::{self, InspectError, Inspection};
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
-use crate::inventory::DeviceSelection;
 use crate::store;
 
 /// Reads all types of the devices, and prints or writes them. An error of one device does not stop the
 /// others.
 pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, CommandError> {
-    let selection = DeviceSelection {
-        targets: args.names.clone(),
-        labels: Vec::new(),
-    };
+    let selection = targets(&args.names)?;
     let (connector, names) = args.access.select(&selection).await?;
     if names.len() > 1 && args.output_dir.is_none() {
         let error = CommandError::new(format!("{} devices are selected", names.len()));
