@@ -24,6 +24,7 @@ mod schema;
 mod tests;
 mod text_delta;
 mod time_column;
+mod visible;
 pub(crate) mod webhooks;
 mod writer;
 
@@ -44,6 +45,7 @@ pub(crate) use run::{
 };
 
 use crate::store::blocking_io;
+use device_state::KnownDevice;
 use writer::Writer;
 
 /// How long a write waits for one of another process.
@@ -78,6 +80,8 @@ struct OpenHistory {
     writer: Writer,
     /// Connections for reads that are not in use.
     idle: Mutex<Vec<Connection>>,
+    /// Connections on which only some devices are visible.
+    limited: Mutex<Vec<Connection>>,
 }
 
 /// Reads from a history. Its methods are in the modules of what they read.
@@ -109,6 +113,7 @@ impl HistoryStore {
         let inner = OpenHistory {
             writer: Writer::start(connection)?,
             idle: Mutex::default(),
+            limited: Mutex::default(),
             path: options.path,
             max_size: Mutex::new(options.max_size),
         };
@@ -139,22 +144,44 @@ impl HistoryStore {
         &self,
         query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError>,
     ) -> Result<T, HistoryError> {
-        let idle = self.idle().pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => connect(
-                self.path(),
-                OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-            )?,
-        };
-        // All queries of one read see the same state.
-        connection.execute_batch("BEGIN")?;
-        let result = query(&HistoryReader {
-            connection: &connection,
-        });
-        connection.execute_batch("COMMIT")?;
-        self.idle().push(connection);
+        let connection = self.reading(&self.inner.idle, |_| Ok(()))?;
+        let result = in_one_state(&connection, query);
+        give_back(&self.inner.idle, connection);
         result
+    }
+
+    /// As [`HistoryStore::read`]: the tables have only what is of visible devices.
+    ///
+    /// # Errors
+    /// As [`HistoryStore::read`].
+    pub(crate) fn read_visible<T>(
+        &self,
+        is_visible: &dyn Fn(&KnownDevice) -> bool,
+        query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError>,
+    ) -> Result<T, HistoryError> {
+        let connection = self.reading(&self.inner.limited, visible::create_views)?;
+        let result = in_one_state(&connection, |reader| {
+            visible::select(reader.connection, is_visible)?;
+            query(reader)
+        });
+        give_back(&self.inner.limited, connection);
+        result
+    }
+
+    /// A connection for reads that is not in use. A new one is prepared.
+    fn reading(
+        &self,
+        idle: &Mutex<Vec<Connection>>,
+        prepare: impl FnOnce(&Connection) -> Result<(), HistoryError>,
+    ) -> Result<Connection, HistoryError> {
+        let found = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(connection) = found {
+            return Ok(connection);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = connect(self.path(), flags)?;
+        prepare(&connection)?;
+        Ok(connection)
     }
 
     /// Reads on a thread for blocking work.
@@ -167,6 +194,19 @@ impl HistoryStore {
     ) -> Result<T, HistoryError> {
         let history = self.clone();
         blocking_io::run(move || history.read(query)).await
+    }
+
+    /// As [`HistoryStore::read_visible`], on a thread for blocking work.
+    ///
+    /// # Errors
+    /// As [`HistoryStore::read`].
+    pub(crate) async fn query_visible<T: Send + 'static>(
+        &self,
+        is_visible: impl Fn(&KnownDevice) -> bool + Send + 'static,
+        query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError> + Send + 'static,
+    ) -> Result<T, HistoryError> {
+        let history = self.clone();
+        blocking_io::run(move || history.read_visible(&is_visible, query)).await
     }
 
     /// Writes and waits until it is durable.
@@ -193,13 +233,22 @@ impl HistoryStore {
     ) -> Result<T, HistoryError> {
         self.inner.writer.write_and_wait(write)
     }
+}
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
-        self.inner
-            .idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
+/// All queries of one read see the same state.
+fn in_one_state<T>(
+    connection: &Connection,
+    query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError>,
+) -> Result<T, HistoryError> {
+    connection.execute_batch("BEGIN")?;
+    let result = query(&HistoryReader { connection });
+    connection.execute_batch("COMMIT")?;
+    result
+}
+
+fn give_back(idle: &Mutex<Vec<Connection>>, connection: Connection) {
+    let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
+    idle.push(connection);
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, HistoryError> {

@@ -22,6 +22,7 @@ pub(crate) mod settings;
 mod simulation;
 mod store_check;
 pub(crate) mod systemd;
+pub(crate) mod visible_service;
 pub(crate) mod watched_files;
 pub(crate) mod web;
 pub(crate) mod webhook;

@@ -30,10 +30,8 @@ impl HistoryReader<'_> {
         let length = i64::from(hours.max(1)) * 3_600_000;
         let first = milliseconds(from).div_euclid(length) * length;
         let last = milliseconds(to);
+        let mut runs = self.runs_by_period(first, length)?;
         let mut counts = Vec::new();
-        let mut runs = self.connection.prepare_cached(
-            "SELECT status, sum(runs) FROM run_count WHERE hour >= ?1 AND hour < ?2 GROUP BY status",
-        )?;
         let mut drift = self.connection.prepare_cached(
             "SELECT count(DISTINCT device) FROM drift
              WHERE since < ?1 AND (ended IS NULL OR ended >= ?1)",
@@ -41,15 +39,33 @@ impl HistoryReader<'_> {
         let mut start = first;
         while start < last {
             let end = start + length;
-            let rows = runs.query_map(params![start, end], |row| Ok((row.get(0)?, row.get(1)?)))?;
             counts.push(PeriodCounts {
                 start: of_milliseconds(start),
-                runs: rows.collect::<Result<_, _>>()?,
+                runs: runs.remove(&start).unwrap_or_default(),
                 devices_with_drift: drift.query_row([end.min(last)], |row| row.get(0))?,
             });
             start = end;
         }
         Ok(counts)
+    }
+
+    /// The runs by status of each period from a time on.
+    fn runs_by_period(
+        &self,
+        first: i64,
+        length: i64,
+    ) -> Result<BTreeMap<i64, BTreeMap<String, u32>>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT hour / ?2 * ?2 AS start, status, sum(runs) FROM run_count
+             WHERE hour >= ?1 GROUP BY 1, 2",
+        )?;
+        let mut rows = select.query(params![first, length])?;
+        let mut runs: BTreeMap<i64, BTreeMap<String, u32>> = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let period = runs.entry(row.get(0)?).or_default();
+            period.insert(row.get(1)?, row.get(2)?);
+        }
+        Ok(runs)
     }
 
     /// All ended runs by status, since the history began.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, Row, params};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
@@ -55,6 +55,27 @@ pub(crate) struct FactSet {
     pub(crate) run: RunId,
     pub(crate) time: Timestamp,
     pub(crate) facts: BTreeMap<String, String>,
+}
+
+/// A row of devices as the inventory has them.
+pub(super) fn known_device(row: &Row<'_>) -> rusqlite::Result<KnownDevice> {
+    let labels: String = row.get("labels")?;
+    Ok(KnownDevice {
+        name: row.get("name")?,
+        platform: row.get("platform")?,
+        site: row.get("site")?,
+        labels: serde_json::from_str(&labels).unwrap_or_default(),
+    })
+}
+
+impl HistoryReader<'_> {
+    /// What is known of a device; also of one that the inventory no longer has.
+    pub(crate) fn known_device(&self, name: &str) -> Result<Option<KnownDevice>, HistoryError> {
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT name, platform, site, labels FROM device WHERE name = ?1")?;
+        Ok(select.query_row([name], known_device).optional()?)
+    }
 }
 
 impl HistoryWriter<'_> {

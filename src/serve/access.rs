@@ -2,7 +2,7 @@
 //!
 //! A request has a session cookie, an API token, the header of a trusted proxy, or nothing. Users and
 //! tokens are in `access.toml` with hashes only. A decision never depends on the page that asks for it:
-//! each route requires one [`Role`].
+//! each route requires one [`Role`], and [`DeviceRoles`] say for which devices a sender has it.
 
 mod access_file;
 mod access_paths;
@@ -10,6 +10,7 @@ mod audit_log;
 mod authenticate;
 mod client_address;
 mod csrf;
+mod device_roles;
 mod login_code;
 mod password;
 mod rate_limit;
@@ -23,6 +24,7 @@ pub(crate) use audit_log::{AuditEntry, AuditError, AuditFilter, AuditLog, AuditR
 pub(crate) use authenticate::{AccessControl, AccessOptions, Denied, Login, RequestOrigin};
 pub(crate) use client_address::client_network;
 pub(crate) use csrf::is_same_origin;
+pub(crate) use device_roles::{DeviceLimit, DeviceRoles};
 pub(crate) use login_code::LoginCodeFile;
 pub(crate) use password::hash_password;
 pub(crate) use role::{AuthMethod, Principal, RESERVED_NAMES, Role};

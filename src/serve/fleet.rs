@@ -423,6 +423,11 @@ impl ServeFleet {
         devices.map(|device| device.known.clone()).collect()
     }
 
+    /// What is known of a device.
+    pub(crate) fn known_device(&self, name: &str) -> Option<&KnownDevice> {
+        Some(&self.devices.get(name)?.known)
+    }
+
     pub(crate) fn limits(&self) -> QueueLimits {
         let limits = self.connector.as_ref().map(|one| one.inventory.limits);
         let limits = limits.unwrap_or_default();

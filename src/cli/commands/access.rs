@@ -15,8 +15,8 @@ use crate::cli::output::view::table;
 use crate::clock;
 use crate::serve::access::{
     AccessError, AccessFile, AccessPaths, AccessRules, ApiToken, AuditEntry, AuditError,
-    AuditFilter, AuditLog, AuditResult, LocalUser, LoginCodeFile, RESERVED_NAMES, Role, TokenText,
-    hash_password,
+    AuditFilter, AuditLog, AuditResult, DeviceLimit, LocalUser, LoginCodeFile, RESERVED_NAMES,
+    Role, TokenText, hash_password,
 };
 use crate::store;
 use crate::terminal_text::TerminalText;
@@ -130,6 +130,10 @@ struct AddUserArgs {
     #[arg(long, value_enum)]
     role: Role,
 
+    /// The devices that the user sees, such as `site = berlin`; default: all
+    #[arg(long, value_name = "EXPRESSION")]
+    devices: Option<DeviceLimit>,
+
     /// Add a user without a password, whom a trusted proxy identifies
     #[arg(long)]
     no_password: bool,
@@ -144,6 +148,10 @@ struct AddTokenArgs {
     /// What the owner of the token may do; each role includes the ones before it
     #[arg(long, value_enum)]
     role: Role,
+
+    /// The devices that the token sees, such as `site = berlin`; default: all
+    #[arg(long, value_name = "EXPRESSION")]
+    devices: Option<DeviceLimit>,
 
     /// Number of days until the token expires; default: never
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u16).range(1..))]
@@ -192,15 +200,14 @@ impl AccessFiles {
                 Some(_) => "",
                 None => ", no password",
             };
-            text.line(format_args!("user {name}: {}{note}", user.role.word()));
+            let role = role_text(user.role, user.devices.as_ref());
+            text.line(format_args!("user {name}: {role}{note}"));
         }
         for (name, token) in &rules.tokens {
             let end = token.expires.map(|end| format!(", until {end}"));
-            text.line(format_args!(
-                "token {name}: {}{}",
-                token.role.word(),
-                end.unwrap_or_default()
-            ));
+            let role = role_text(token.role, token.devices.as_ref());
+            let end = end.unwrap_or_default();
+            text.line(format_args!("token {name}: {role}{end}"));
         }
         if rules.users.is_empty() && rules.tokens.is_empty() {
             text.line(format_args!(
@@ -220,6 +227,7 @@ impl AccessFiles {
         };
         let user = LocalUser {
             role: args.role,
+            devices: args.devices.clone(),
             password,
         };
         self.change("add-user", &args.name, |rules| {
@@ -228,7 +236,7 @@ impl AccessFiles {
         self.changed(&format!(
             "user {} has the role {}",
             args.name,
-            args.role.word()
+            role_text(args.role, args.devices.as_ref())
         ));
         Ok(Exit::SUCCESS)
     }
@@ -240,6 +248,7 @@ impl AccessFiles {
             .map(|days| SignedDuration::from_hours(24 * i64::from(days)));
         let token = ApiToken {
             role: args.role,
+            devices: args.devices.clone(),
             sha256: text.digest(),
             expires: days.map(|days| clock::timestamp() + days),
         };
@@ -249,7 +258,7 @@ impl AccessFiles {
         self.changed(&format!(
             "token {} has the role {}",
             args.name,
-            args.role.word()
+            role_text(args.role, args.devices.as_ref())
         ));
         eprint_notice("the token is printed once; store it in a safe");
         print(&TerminalText::of_line(text.expose()));
@@ -348,6 +357,14 @@ impl AccessFiles {
             .append_blocking(entry)
             .map_err(audit_failed)?;
         AccessFile::update(&self.paths.access_file(), change).map_err(failed)
+    }
+}
+
+/// A role with its devices.
+fn role_text(role: Role, devices: Option<&DeviceLimit>) -> String {
+    match devices {
+        None => role.word().to_owned(),
+        Some(devices) => format!("{} for {devices}", role.word()),
     }
 }
 

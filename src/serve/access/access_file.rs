@@ -18,6 +18,7 @@ use switchtender_devices::diagnostic::Source;
 use switchtender_devices::regular_file;
 use switchtender_devices::secret::MASK;
 
+use super::device_roles::{DeviceLimit, DeviceRoles};
 use super::password::PasswordHash;
 use super::role::{RESERVED_NAMES, Role};
 use crate::inventory::file_mode;
@@ -78,9 +79,18 @@ pub(crate) struct AccessRules {
 #[serde(deny_unknown_fields)]
 pub(crate) struct LocalUser {
     pub(crate) role: Role,
+    /// The devices of the role. `None`: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) devices: Option<DeviceLimit>,
     /// `None`: the user is identified by the trusted proxy only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) password: Option<PasswordHash>,
+}
+
+impl LocalUser {
+    pub(super) fn roles(&self) -> DeviceRoles {
+        DeviceRoles::one(self.role, self.devices.clone())
+    }
 }
 
 /// A token of a program.
@@ -88,6 +98,9 @@ pub(crate) struct LocalUser {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApiToken {
     pub(crate) role: Role,
+    /// The devices of the role. `None`: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) devices: Option<DeviceLimit>,
     /// Digest of the token.
     pub(crate) sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -249,6 +262,7 @@ mod tests {
     fn token(role: Role, text: &str) -> ApiToken {
         ApiToken {
             role,
+            devices: None,
             sha256: TokenText::received(text).digest(),
             expires: None,
         }

@@ -9,10 +9,11 @@ use secrecy::SecretString;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::access_file::{AccessFile, AccessRules};
+use super::access_file::{AccessFile, AccessRules, LocalUser};
 use super::audit_log::{AuditEntry, AuditLog, AuditResult};
 use super::client_address::{client_address, client_network};
 use super::csrf::CsrfKey;
+use super::device_roles::DeviceRoles;
 use super::login_code::LoginCodeFile;
 use super::password::{PasswordHash, hash_password};
 use super::rate_limit::RateLimit;
@@ -171,17 +172,21 @@ impl AccessControl {
         let rules = self.file.rules();
         if let Some(token) = origin.bearer {
             let digest = TokenText::received(token).digest();
-            let principal = |name: &str, role, method| Principal {
+            let principal = |name: &str, roles, method| Principal {
                 name: name.to_owned(),
-                role,
+                roles,
                 method,
                 csrf_subject: String::new(),
             };
             if self.local_token.as_ref() == Some(&digest) {
-                return Ok(Some(principal(LOCAL, Role::Admin, AuthMethod::Local)));
+                let roles = DeviceRoles::everywhere(Role::Admin);
+                return Ok(Some(principal(LOCAL, roles, AuthMethod::Local)));
             }
             return match rules.token(&digest, time) {
-                Some((name, token)) => Ok(Some(principal(name, token.role, AuthMethod::Token))),
+                Some((name, token)) => {
+                    let roles = DeviceRoles::one(token.role, token.devices.clone());
+                    Ok(Some(principal(name, roles, AuthMethod::Token)))
+                }
                 None => Err(Denied::UnknownToken),
             };
         }
@@ -191,10 +196,10 @@ impl AccessControl {
         if let Some(secret) = origin.session {
             let secret = TokenText::received(secret);
             let user = self.sessions.user(&secret, now);
-            if let Some((name, role)) = user.and_then(|user| name_and_role(&rules, user)) {
+            if let Some((name, roles)) = user.and_then(|user| name_and_roles(&rules, user)) {
                 return Ok(Some(Principal {
                     name,
-                    role,
+                    roles,
                     method: AuthMethod::Session,
                     csrf_subject: format!("session {}", secret.digest()),
                 }));
@@ -202,7 +207,7 @@ impl AccessControl {
         }
         Ok(self.anonymous.map(|role| Principal {
             name: ANONYMOUS.to_owned(),
-            role,
+            roles: DeviceRoles::everywhere(role),
             method: AuthMethod::Anonymous,
             csrf_subject: "anonymous".to_owned(),
         }))
@@ -346,13 +351,13 @@ impl AccessControl {
     }
 }
 
-/// The name and role of a session. A user who was removed or changed since the login has none.
-fn name_and_role(rules: &AccessRules, user: SessionUser) -> Option<(String, Role)> {
+/// The name and the roles of a session. A user who was removed or changed since the login has none.
+fn name_and_roles(rules: &AccessRules, user: SessionUser) -> Option<(String, DeviceRoles)> {
     match user {
-        SessionUser::Operator => Some((OPERATOR.to_owned(), Role::Admin)),
+        SessionUser::Operator => Some((OPERATOR.to_owned(), DeviceRoles::everywhere(Role::Admin))),
         SessionUser::Local { name, entry } => {
             let is_same = rules.users.get(&name) == Some(&entry);
-            is_same.then_some((name, entry.role))
+            is_same.then(|| (name, entry.roles()))
         }
     }
 }
@@ -376,14 +381,15 @@ fn of_proxy(rules: &AccessRules, origin: &RequestOrigin<'_>) -> Result<Option<Pr
     let Some(name) = names.pop().filter(|name| !name.is_empty()) else {
         return Ok(None);
     };
-    let user = rules.users.get(&name).map(|user| user.role);
-    let principal = |role| Principal {
-        role,
+    let user = rules.users.get(&name).map(LocalUser::roles);
+    let principal = |roles| Principal {
+        roles,
         method: AuthMethod::Proxy,
         csrf_subject: format!("proxy {name}"),
         name: name.clone(),
     };
-    Ok(user.or(proxy.default_role).map(principal))
+    let default = proxy.default_role.map(DeviceRoles::everywhere);
+    Ok(user.or(default).map(principal))
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use super::device_roles::DeviceRoles;
+
 /// What a user or a token may do. Each role includes the ones before it.
 #[derive(
     Clone,
@@ -69,7 +71,7 @@ pub(crate) enum AuthMethod {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Principal {
     pub(crate) name: String,
-    pub(crate) role: Role,
+    pub(crate) roles: DeviceRoles,
     pub(crate) method: AuthMethod,
     /// Secret of the session or name of the sender: the CSRF token is derived from it.
     pub(super) csrf_subject: String,

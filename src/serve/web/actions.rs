@@ -13,7 +13,7 @@ use crate::history::device_state::Pause;
 use crate::history::idempotency::KeyedRequest;
 use crate::history::{Requester, RequesterKind, RunId};
 use crate::run_kind::RunKind;
-use crate::serve::access::{AuditEntry, AuditResult, Principal, Role};
+use crate::serve::access::{AuditEntry, AuditResult, Denied, Principal, Role};
 use crate::serve::request::{DeviceRequest, RequestedKind, RunRequestError};
 
 /// Maximum length of the reason of a pause, in characters.
@@ -64,6 +64,22 @@ pub(super) fn required_role(kind: RequestedKind) -> Role {
     }
 }
 
+/// Why a sender may not do something with a device: the sender does not see it, or lacks the role for it.
+pub(super) async fn refusal(
+    state: &WebState,
+    sender: &ActionSender<'_>,
+    device: &str,
+    required: Role,
+) -> Result<Option<WebError>, WebError> {
+    let role = state.service(sender.principal).role_on(device).await;
+    let role = role.map_err(|error| WebError::internal(&error))?;
+    Ok(match role {
+        None => Some(unknown_device(device)),
+        Some(role) if role < required => Some(Denied::Role { required }.into()),
+        Some(_) => None,
+    })
+}
+
 /// Requests a run.
 pub(super) async fn request_run(
     state: &WebState,
@@ -73,8 +89,13 @@ pub(super) async fn request_run(
     key: Option<KeyedRequest>,
 ) -> Result<RunId, WebError> {
     let action = kind.0.map_or("run", RunKind::word);
-    let refusal = state.service.check_request(device, kind).err();
-    let refusal = refusal.map(|error| failed(&error));
+    let refusal = match refusal(state, sender, device, required_role(kind)).await? {
+        None => {
+            let refusal = state.process().check_request(device, kind).err();
+            refusal.map(|error| failed(&error))
+        }
+        refusal => refusal,
+    };
     sender
         .record(state, action, device, clock::timestamp(), refusal)
         .await?;
@@ -85,7 +106,7 @@ pub(super) async fn request_run(
         key,
     };
     state
-        .service
+        .process()
         .request(request)
         .await
         .map_err(|error| failed(&error))
@@ -97,7 +118,10 @@ pub(super) async fn cancel_run(
     sender: &ActionSender<'_>,
     run: RunId,
 ) -> Result<bool, WebError> {
-    let refusal = state.require_run(run).await.err();
+    let refusal = match state.require_run(sender.principal, run).await {
+        Ok(found) => refusal(state, sender, &found.device, Role::Apply).await?,
+        Err(unknown) => Some(unknown),
+    };
     sender
         .record(
             state,
@@ -108,7 +132,7 @@ pub(super) async fn cancel_run(
         )
         .await?;
     state
-        .service
+        .process()
         .cancel(run)
         .await
         .map_err(|error| failed(&error))
@@ -128,7 +152,7 @@ pub(super) async fn pause(
             format!("the reason has more than {MAX_REASON} characters"),
         ))
     } else {
-        unknown_device(state, device)
+        current_device_refusal(state, sender, device).await?
     };
     sender.record(state, "pause", device, now, refusal).await?;
     let pause = Pause {
@@ -137,7 +161,7 @@ pub(super) async fn pause(
         reason: printable::escape(reason).into_owned(),
         by: sender.requester(),
     };
-    let paused = state.service.set_pause(device, Some(pause)).await;
+    let paused = state.process().set_pause(device, Some(pause)).await;
     paused.map_err(|error| failed(&error))
 }
 
@@ -147,20 +171,30 @@ pub(super) async fn resume(
     sender: &ActionSender<'_>,
     device: &str,
 ) -> Result<(), WebError> {
-    let refusal = unknown_device(state, device);
+    let refusal = current_device_refusal(state, sender, device).await?;
     sender
         .record(state, "resume", device, clock::timestamp(), refusal)
         .await?;
     state
-        .service
+        .process()
         .set_pause(device, None)
         .await
         .map_err(|error| failed(&error))
 }
 
-fn unknown_device(state: &WebState, device: &str) -> Option<WebError> {
-    let error = || failed(&RunRequestError::UnknownDevice(device.to_owned()));
-    (!state.service.has_device(device)).then(error)
+/// As [`refusal`], of what needs a device of the settings and the role `apply`.
+async fn current_device_refusal(
+    state: &WebState,
+    sender: &ActionSender<'_>,
+    device: &str,
+) -> Result<Option<WebError>, WebError> {
+    let refusal = refusal(state, sender, device, Role::Apply).await?;
+    let is_current = state.process().has_device(device);
+    Ok(refusal.or_else(|| (!is_current).then(|| unknown_device(device))))
+}
+
+fn unknown_device(device: &str) -> WebError {
+    failed(&RunRequestError::UnknownDevice(device.to_owned()))
 }
 
 fn failed(error: &RunRequestError) -> WebError {

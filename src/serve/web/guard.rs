@@ -184,7 +184,12 @@ pub(super) async fn require(
 fn check(required: &RequiredRole, request: &Request) -> Result<(), Denied> {
     let principal = request.extensions().get::<Principal>();
     let principal = principal.ok_or(Denied::NoCredentials)?;
-    if principal.role < required.role {
+    let role = match required.role {
+        // The audit log names all devices.
+        Role::Admin => principal.roles.of_fleet(),
+        _ => Some(principal.roles.highest()),
+    };
+    if role < Some(required.role) {
         let required = required.role;
         return Err(Denied::Role { required });
     }

@@ -23,8 +23,6 @@ pub(super) struct PageLayout {
     pub(super) role: &'static str,
     pub(super) csrf: String,
     pub(super) has_session: bool,
-    may_plan: bool,
-    may_apply: bool,
     is_admin: bool,
     path: &'static str,
 }
@@ -47,12 +45,10 @@ impl PageLayout {
         Self {
             title: title.to_owned(),
             user: principal.name.clone(),
-            role: principal.role.word(),
+            role: principal.roles.highest().word(),
             csrf: guard.access.csrf_token(principal),
             has_session: principal.method == AuthMethod::Session,
-            may_plan: principal.role >= Role::Plan,
-            may_apply: principal.role >= Role::Apply,
-            is_admin: principal.role >= Role::Admin,
+            is_admin: principal.roles.of_fleet() >= Some(Role::Admin),
             path,
         }
     }
@@ -69,14 +65,6 @@ impl PageLayout {
                 is_current: path == self.path,
             })
             .collect()
-    }
-
-    pub(super) fn may_plan(&self) -> bool {
-        self.may_plan
-    }
-
-    pub(super) fn may_apply(&self) -> bool {
-        self.may_apply
     }
 }
 

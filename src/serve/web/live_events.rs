@@ -58,9 +58,10 @@ pub(super) async fn stream_of(
     run: RunId,
     form: EventForm,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>> + use<>>, WebError> {
-    state.require_run(run).await?;
+    state.require_run(&sender.0, run).await?;
     let permit = state.streams.acquire(&sender.0)?;
-    let (earlier, events) = match state.service.live().of_run(run) {
+    let live = state.service(&sender.0).live_run(run).await;
+    let (earlier, events) = match live.map_err(|error| WebError::internal(&error))? {
         Some((earlier, events)) => (earlier, Some(events)),
         None => (Vec::new(), None),
     };

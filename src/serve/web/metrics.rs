@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 
+use super::layout::Sender;
 use super::metrics_text::{MetricKind, MetricsText};
 use super::state::WebState;
 use super::web_error::WebError;
@@ -20,11 +21,15 @@ pub(super) async fn healthz() -> &'static str {
 
 /// Runs can start and their results can be stored.
 pub(super) async fn readyz(State(state): State<WebState>) -> (StatusCode, String) {
-    let report = state.service.report().await;
-    let store = state.read(|reader| reader.fleet_counts()).await.is_ok();
+    let process = state.process();
+    let report = process.report().await;
+    let store = process
+        .history()
+        .query(|reader| reader.fleet_counts())
+        .await;
     let problem = match &report.condition.no_runs {
         _ if report.is_stopping => Some("the process is stopping".to_owned()),
-        _ if !store => Some("the store cannot be read".to_owned()),
+        _ if store.is_err() => Some("the store cannot be read".to_owned()),
         problem => problem.clone(),
     };
     match problem {
@@ -34,9 +39,12 @@ pub(super) async fn readyz(State(state): State<WebState>) -> (StatusCode, String
 }
 
 /// All metrics.
-pub(super) async fn metrics(State(state): State<WebState>) -> Result<impl IntoResponse, WebError> {
-    let report = state.service.report().await;
-    let read = state.read(|reader| {
+pub(super) async fn metrics(
+    State(state): State<WebState>,
+    sender: Sender,
+) -> Result<impl IntoResponse, WebError> {
+    let report = state.service(&sender.0).report().await;
+    let read = state.read(&sender.0, |reader| {
         let counts = (reader.fleet_counts()?, reader.total_counts()?);
         Ok((counts, reader.config_lines()?, reader.puppetdb_queue()?))
     });

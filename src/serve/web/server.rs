@@ -8,12 +8,11 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::event_streams::EventStreams;
 use super::guard::Guard;
 use super::router::router;
 use super::state::WebState;
 use super::tls::{ServerCertificate, ServerCertificateError};
-use super::{api, listener, web_settings::WebSettings};
+use super::{listener, web_settings::WebSettings};
 use crate::serve::access::{
     AccessControl, AccessError, AccessFile, AccessOptions, AccessPaths, AuditLog, LoginCodeFile,
     Role, TokenText,
@@ -150,13 +149,7 @@ impl WebServer {
     /// Serves until the process stops. The certificate is read again with the settings.
     pub(crate) async fn serve(self, service: Service, stop: CancellationToken) {
         let mut reloads = service.reloads();
-        let router = router(WebState {
-            guard: self.guard,
-            service,
-            pending_keys: api::PendingKeys::default(),
-            streams: EventStreams::default(),
-            stop: stop.clone(),
-        });
+        let router = router(WebState::new(self.guard, service, stop.clone()));
         let certificate = self.certificate.clone();
         let reload = async {
             while reloads.changed().await.is_ok() {

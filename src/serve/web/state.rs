@@ -9,14 +9,18 @@ use super::api::PendingKeys;
 use super::event_streams::EventStreams;
 use super::guard::Guard;
 use super::web_error::WebError;
+use crate::history::runs::RunEntry;
 use crate::history::{HistoryError, HistoryReader, RunId};
+use crate::serve::access::Principal;
 use crate::serve::service::Service;
+use crate::serve::visible_service::VisibleService;
 
 /// The state of the web server.
 #[derive(Clone)]
 pub(crate) struct WebState {
     pub(crate) guard: Arc<Guard>,
-    pub(crate) service: Service,
+    /// Handlers use what the sender sees of it.
+    service: Service,
     pub(crate) pending_keys: PendingKeys,
     pub(crate) streams: EventStreams,
     /// Ends open streams when the process stops.
@@ -30,31 +34,55 @@ impl FromRef<WebState> for Arc<Guard> {
 }
 
 impl WebState {
-    /// Reads from the store.
+    pub(super) fn new(guard: Arc<Guard>, service: Service, stop: CancellationToken) -> Self {
+        Self {
+            guard,
+            service,
+            pending_keys: PendingKeys::default(),
+            streams: EventStreams::default(),
+            stop,
+        }
+    }
+
+    /// The process as a sender sees it.
+    pub(super) fn service<'a>(&'a self, sender: &'a Principal) -> VisibleService<'a> {
+        VisibleService::new(&self.service, &sender.roles)
+    }
+
+    /// The process itself, for actions that have checked the sender and for checks of health.
+    pub(super) fn process(&self) -> &Service {
+        &self.service
+    }
+
+    /// Reads from the store what the sender sees.
     pub(super) async fn read<T: Send + 'static>(
         &self,
+        sender: &Principal,
         query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<T, WebError> {
-        let result = self.service.history().query(query).await;
+        let result = self.service(sender).read(query).await;
         result.map_err(|error| WebError::internal(&error))
     }
 
-    /// Fails for a device that neither the store nor the settings have.
-    pub(super) async fn require_device(&self, name: &str) -> Result<(), WebError> {
-        if self.service.has_device(name) {
-            return Ok(());
-        }
-        let device = name.to_owned();
-        let found = self
-            .read(move |reader| reader.fleet_device(&device))
-            .await?;
-        found.map(|_| ()).ok_or_else(|| Self::no_device(name))
+    /// Fails for a device that neither the store nor the settings have, and for one that the sender does not see.
+    pub(super) async fn require_device(
+        &self,
+        sender: &Principal,
+        name: &str,
+    ) -> Result<(), WebError> {
+        let role = self.service(sender).role_on(name).await;
+        let role = role.map_err(|error| WebError::internal(&error))?;
+        role.map(|_| ()).ok_or_else(|| Self::no_device(name))
     }
 
-    /// Fails for a run that the store does not have.
-    pub(super) async fn require_run(&self, id: RunId) -> Result<(), WebError> {
-        let found = self.read(move |reader| reader.run(id)).await?;
-        found.map(|_| ()).ok_or_else(|| Self::no_run(id))
+    /// A run of a device that the sender sees.
+    pub(super) async fn require_run(
+        &self,
+        sender: &Principal,
+        id: RunId,
+    ) -> Result<RunEntry, WebError> {
+        let found = self.read(sender, move |reader| reader.run(id)).await?;
+        found.ok_or_else(|| Self::no_run(id))
     }
 
     pub(super) fn no_run(id: impl std::fmt::Display) -> WebError {

@@ -7,6 +7,7 @@ mod document;
 mod harness;
 mod limits;
 mod pages;
+mod visible;
 mod webhooks;
 
 use reqwest::{Certificate, Client, RequestBuilder, Response, redirect};

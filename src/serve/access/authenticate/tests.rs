@@ -19,7 +19,11 @@ fn access(options: AccessOptions) -> TestAccess {
     let path = dir.path().join("access.toml");
     AccessFile::update(&path, |rules| {
         let password = hash_password(&"correct".to_owned().into());
-        let user = |role, password| LocalUser { role, password };
+        let user = |role, password| LocalUser {
+            role,
+            devices: None,
+            password,
+        };
         rules
             .users
             .insert("alice".to_owned(), user(Role::Apply, Some(password)));
@@ -28,6 +32,7 @@ fn access(options: AccessOptions) -> TestAccess {
             .insert("carol".to_owned(), user(Role::Plan, None));
         let sha256 = TokenText::received("swt_ci").digest();
         let token = ApiToken {
+            devices: None,
             role: Role::Plan,
             sha256,
             expires: None,
@@ -92,7 +97,9 @@ impl TestAccess {
 }
 
 fn name_and_role(principal: Result<Option<Principal>, Denied>) -> Option<(String, Role)> {
-    principal.unwrap().map(|found| (found.name, found.role))
+    principal
+        .unwrap()
+        .map(|found| (found.name, found.roles.highest()))
 }
 
 #[tokio::test]
@@ -139,7 +146,7 @@ async fn access_by_password_ends_with_logout_and_removal_of_the_user() {
         .unwrap()
         .unwrap();
     assert_eq!(
-        (principal.name.as_str(), principal.role),
+        (principal.name.as_str(), principal.roles.highest()),
         ("alice", Role::Apply)
     );
     let csrf = access.control.csrf_token(&principal);
@@ -162,6 +169,7 @@ async fn access_by_password_ends_with_logout_and_removal_of_the_user() {
 async fn access_of_a_session_ends_with_a_new_password_role_or_entry() {
     let hash = |password: &str| Some(hash_password(&password.to_owned().into()));
     let user = |role, password: &str| LocalUser {
+        devices: None,
         role,
         password: hash(password),
     };

@@ -11,6 +11,7 @@ use crate::history::devices::{FleetDevice, FleetFilter, FleetOrder};
 use crate::history::runs::{ManagedResource, ResourceRun};
 use crate::history::{ConfigurationVersion, DriftEntry, DriftFilter, RunId};
 use crate::report::RunStatus;
+use crate::serve::web::layout::Sender;
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::{ErrorBody, WebError};
 
@@ -59,6 +60,7 @@ pub(super) struct DeviceList {
     responses((status = 200, body = DeviceList)))]
 pub(super) async fn list(
     State(state): State<WebState>,
+    sender: Sender,
     Query(query): Query<DevicesQuery>,
 ) -> ApiAnswer<DeviceList> {
     let filter = FleetFilter {
@@ -74,7 +76,7 @@ pub(super) async fn list(
         limit: limit(query.limit),
         offset: query.offset.unwrap_or_default(),
     };
-    let list = state.read(move |reader| {
+    let list = state.read(&sender.0, move |reader| {
         Ok(DeviceList {
             devices: reader.fleet(&filter)?,
             total: reader.fleet_size(&filter)?,
@@ -98,10 +100,11 @@ pub(super) struct DeviceDetail {
     responses((status = 200, body = DeviceDetail), (status = 404, body = ErrorBody)))]
 pub(super) async fn one(
     State(state): State<WebState>,
+    sender: Sender,
     Path(name): Path<String>,
 ) -> ApiAnswer<DeviceDetail> {
     let device = name.clone();
-    let found = state.read(move |reader| {
+    let found = state.read(&sender.0, move |reader| {
         let Some(found) = reader.fleet_device(&device)? else {
             return Ok(None);
         };
@@ -141,11 +144,12 @@ pub(super) struct ResourceList {
     responses((status = 200, body = ResourceList), (status = 404, body = ErrorBody)))]
 pub(super) async fn resources(
     State(state): State<WebState>,
+    sender: Sender,
     Path(name): Path<String>,
     Query(query): Query<PageQuery>,
 ) -> ApiAnswer<ResourceList> {
-    state.require_device(&name).await?;
-    let list = state.read(move |reader| {
+    state.require_device(&sender.0, &name).await?;
+    let list = state.read(&sender.0, move |reader| {
         let offset = query.offset.unwrap_or_default();
         Ok(ResourceList {
             resources: reader.resources(&name, limit(query.limit), offset)?,
@@ -177,11 +181,12 @@ pub(super) struct ResourceRunList {
     responses((status = 200, body = ResourceRunList), (status = 404, body = ErrorBody)))]
 pub(super) async fn resource(
     State(state): State<WebState>,
+    sender: Sender,
     Path(name): Path<String>,
     Query(query): Query<ResourceHistoryQuery>,
 ) -> ApiAnswer<ResourceRunList> {
-    state.require_device(&name).await?;
-    let list = state.read(move |reader| {
+    state.require_device(&sender.0, &name).await?;
+    let list = state.read(&sender.0, move |reader| {
         let (before, limit) = (query.before.map(RunId), limit(query.limit));
         let runs = reader.resource_history(Some(&name), &query.reference, before, limit)?;
         Ok(ResourceRunList { runs })
@@ -200,11 +205,12 @@ pub(super) struct ConfigurationList {
     responses((status = 200, body = ConfigurationList), (status = 404, body = ErrorBody)))]
 pub(super) async fn configurations(
     State(state): State<WebState>,
+    sender: Sender,
     Path(name): Path<String>,
     Query(query): Query<PageQuery>,
 ) -> ApiAnswer<ConfigurationList> {
-    state.require_device(&name).await?;
-    let list = state.read(move |reader| {
+    state.require_device(&sender.0, &name).await?;
+    let list = state.read(&sender.0, move |reader| {
         let offset = query.offset.unwrap_or_default();
         let configurations = reader.configurations(&name, limit(query.limit), offset)?;
         Ok(ConfigurationList { configurations })
@@ -234,13 +240,14 @@ pub(super) struct ConfigurationText {
     responses((status = 200, body = ConfigurationText), (status = 404, body = ErrorBody)))]
 pub(super) async fn configuration(
     State(state): State<WebState>,
+    sender: Sender,
     Path(name): Path<String>,
     Query(query): Query<TimeQuery>,
 ) -> ApiAnswer<ConfigurationText> {
-    state.require_device(&name).await?;
+    state.require_device(&sender.0, &name).await?;
     let at = query.at.unwrap_or(Timestamp::MAX);
     let found = state
-        .read(move |reader| reader.configuration_at(&name, at))
+        .read(&sender.0, move |reader| reader.configuration_at(&name, at))
         .await?;
     let none = || WebError::not_found("no configuration of the device was read until then");
     let (version, text) = found.ok_or_else(none)?;
@@ -269,12 +276,15 @@ pub(super) struct ConfigurationDifference {
     responses((status = 200, body = ConfigurationDifference), (status = 404, body = ErrorBody)))]
 pub(super) async fn difference(
     State(state): State<WebState>,
+    sender: Sender,
     Path(name): Path<String>,
     Query(query): Query<DifferenceQuery>,
 ) -> ApiAnswer<ConfigurationDifference> {
-    state.require_device(&name).await?;
+    state.require_device(&sender.0, &name).await?;
     let to = query.to.unwrap_or(Timestamp::MAX);
-    let read = state.read(move |reader| reader.configuration_difference(&name, query.from, to));
+    let read = state.read(&sender.0, move |reader| {
+        reader.configuration_difference(&name, query.from, to)
+    });
     Ok(Json(ConfigurationDifference {
         configuration_difference: read.await?,
     }))

@@ -13,6 +13,7 @@ use crate::history::devices::{DeviceFindings, FleetCounts};
 use crate::history::{DriftEntry, DriftFilter};
 use crate::serve::access::{AuditEntry, AuditFilter};
 use crate::serve::service::ServiceReport;
+use crate::serve::web::layout::Sender;
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::{ErrorBody, WebError};
 use crate::store::blocking_io;
@@ -34,11 +35,16 @@ pub(super) struct ProcessStatus {
 /// Show the state of the process and the counts of the fleet
 #[utoipa::path(get, path = "/status", tag = "fleet",
     responses((status = 200, body = ProcessStatus)))]
-pub(super) async fn status(State(state): State<WebState>) -> ApiAnswer<ProcessStatus> {
+pub(super) async fn status(
+    State(state): State<WebState>,
+    sender: Sender,
+) -> ApiAnswer<ProcessStatus> {
     Ok(Json(ProcessStatus {
         version: env!("CARGO_PKG_VERSION"),
-        process: state.service.report().await,
-        fleet: state.read(|reader| reader.fleet_counts()).await?,
+        process: state.service(&sender.0).report().await,
+        fleet: state
+            .read(&sender.0, |reader| reader.fleet_counts())
+            .await?,
     }))
 }
 
@@ -61,6 +67,7 @@ pub(super) struct CountList {
     responses((status = 200, body = CountList)))]
 pub(super) async fn counts(
     State(state): State<WebState>,
+    sender: Sender,
     Query(query): Query<CountsQuery>,
 ) -> ApiAnswer<CountList> {
     let hours = query.hours.unwrap_or(24).clamp(1, MAX_HOURS);
@@ -71,7 +78,9 @@ pub(super) async fn counts(
     }
     let now = clock::timestamp();
     let from = now - SignedDuration::from_hours(i64::from(hours));
-    let read = state.read(move |reader| reader.period_counts(from, now, step));
+    let read = state.read(&sender.0, move |reader| {
+        reader.period_counts(from, now, step)
+    });
     Ok(Json(CountList {
         periods: read.await?,
     }))
@@ -103,10 +112,11 @@ pub(super) struct DriftList {
     responses((status = 200, body = DriftList), (status = 404, body = ErrorBody)))]
 pub(super) async fn drift(
     State(state): State<WebState>,
+    sender: Sender,
     Query(query): Query<DriftQuery>,
 ) -> ApiAnswer<DriftList> {
     if let Some(device) = &query.device {
-        state.require_device(device).await?;
+        state.require_device(&sender.0, device).await?;
     }
     let filter = DriftFilter {
         device: query.device,
@@ -116,7 +126,9 @@ pub(super) async fn drift(
         limit: limit(query.limit),
         offset: query.offset.unwrap_or_default(),
     };
-    let drift = state.read(move |reader| reader.drift(&filter)).await?;
+    let drift = state
+        .read(&sender.0, move |reader| reader.drift(&filter))
+        .await?;
     Ok(Json(DriftList { drift }))
 }
 
@@ -138,11 +150,12 @@ pub(super) struct FindingList {
     responses((status = 200, body = FindingList)))]
 pub(super) async fn findings(
     State(state): State<WebState>,
+    sender: Sender,
     Query(query): Query<FindingsPageQuery>,
 ) -> ApiAnswer<FindingList> {
     let (limit, offset) = (limit(query.limit), query.offset.unwrap_or_default());
     let devices = state
-        .read(move |reader| reader.findings(limit, offset))
+        .read(&sender.0, move |reader| reader.findings(limit, offset))
         .await?;
     Ok(Json(FindingList { devices }))
 }

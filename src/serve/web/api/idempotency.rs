@@ -80,9 +80,12 @@ pub(super) async fn state_of(
         },
     };
     let (sender, now) = (sender.to_owned(), clock::timestamp());
-    let earlier = state
-        .read(move |reader| reader.earlier_request(&sender, &key, now))
-        .await?;
+    // The key is of the sender, and of no device.
+    let history = state.process().history();
+    let earlier = history
+        .query(move |reader| reader.earlier_request(&sender, &key, now))
+        .await
+        .map_err(|error| WebError::internal(&error))?;
     match earlier {
         None => Ok(KeyState::New(pending)),
         Some(earlier) if earlier.request == request => Ok(KeyState::Answered(earlier.run)),

@@ -62,7 +62,7 @@ pub(super) async fn run(
     ObjectBody(body): ObjectBody<RunRequestBody>,
 ) -> Result<(StatusCode, Json<RequestedRun>), WebError> {
     let required = required_role(body.kind);
-    if sender.0.role < required {
+    if sender.0.roles.highest() < required {
         let denied = Denied::Role { required };
         let target = format!("POST /api/v1/devices/{name}/runs");
         let access = &state.guard.access;

@@ -42,10 +42,11 @@ pub(super) struct RunList {
     responses((status = 200, body = RunList), (status = 404, body = ErrorBody)))]
 pub(super) async fn list(
     State(state): State<WebState>,
+    sender: Sender,
     Query(query): Query<RunListQuery>,
 ) -> ApiAnswer<RunList> {
     if let Some(device) = &query.device {
-        state.require_device(device).await?;
+        state.require_device(&sender.0, device).await?;
     }
     let filter = RunFilter {
         device: query.device,
@@ -57,7 +58,9 @@ pub(super) async fn list(
         limit: limit(query.limit),
         ..RunFilter::default()
     };
-    let runs = state.read(move |reader| reader.runs(&filter)).await?;
+    let runs = state
+        .read(&sender.0, move |reader| reader.runs(&filter))
+        .await?;
     Ok(Json(RunList { runs }))
 }
 
@@ -66,10 +69,11 @@ pub(super) async fn list(
     responses((status = 200, body = RunDetailJson), (status = 404, body = ErrorBody)))]
 pub(super) async fn one(
     State(state): State<WebState>,
+    sender: Sender,
     Path(id): Path<i64>,
 ) -> ApiAnswer<RunDetailJson> {
     let found = state
-        .read(move |reader| reader.run_detail(RunId(id)))
+        .read(&sender.0, move |reader| reader.run_detail(RunId(id)))
         .await?;
     found
         .map(|detail| Json(detail.into()))

@@ -54,7 +54,7 @@ pub(super) async fn page(
     let (from, to) = (time(&query.from)?, time(&query.to)?);
     let device = name.clone();
     let found = state
-        .read(move |reader| {
+        .read(&sender.0, move |reader| {
             let Some(found) = reader.fleet_device(&device)? else {
                 return Ok(None);
             };
@@ -79,7 +79,7 @@ pub(super) async fn page(
     let (device, versions, to, lines) = found.ok_or_else(|| WebState::no_device(&name))?;
     render(&ConfigurationPage {
         layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
-        head: DeviceHead::new(&state, &device, "/configuration"),
+        head: DeviceHead::new(&state, &sender.0, &device, "/configuration"),
         versions: versions
             .iter()
             .map(|version| VersionOption {

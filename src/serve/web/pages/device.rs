@@ -47,7 +47,7 @@ pub(super) async fn page(
 ) -> RenderedPage {
     let read_name = name.clone();
     let found = state
-        .read(move |reader| {
+        .read(&sender.0, move |reader| {
             let Some(device) = reader.fleet_device(&read_name)? else {
                 return Ok(None);
             };
@@ -69,7 +69,7 @@ pub(super) async fn page(
     let facts = facts.into_iter().flat_map(|set| set.facts);
     render(&DevicePage {
         layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
-        head: DeviceHead::new(&state, &device, ""),
+        head: DeviceHead::new(&state, &sender.0, &device, ""),
         summary: summary(&device),
         drift: drift
             .iter()

@@ -2,6 +2,7 @@
 
 use super::fleet::status;
 use crate::history::devices::FleetDevice;
+use crate::serve::access::{Principal, Role};
 use crate::serve::web::shared_views::device_path;
 use crate::serve::web::state::WebState;
 use crate::serve::web::status_label::StatusLabel;
@@ -21,6 +22,8 @@ pub(super) struct DeviceHead {
     pub(super) is_paused: bool,
     /// Runs never change the device.
     pub(super) is_plan_only: bool,
+    /// The role of the sender for the device.
+    role: Option<Role>,
     tab: &'static str,
 }
 
@@ -32,15 +35,29 @@ pub(super) struct TabLink {
 
 impl DeviceHead {
     /// `tab`: the end of the path.
-    pub(super) fn new(state: &WebState, device: &FleetDevice, tab: &'static str) -> Self {
+    pub(super) fn new(
+        state: &WebState,
+        sender: &Principal,
+        device: &FleetDevice,
+        tab: &'static str,
+    ) -> Self {
         Self {
             name: device.name.clone(),
             path: device_path(&device.name),
             status: status(device),
             is_paused: device.paused_since.is_some(),
-            is_plan_only: state.service.is_plan_only(&device.name),
+            is_plan_only: state.service(sender).is_plan_only(&device.name),
+            role: sender.roles.on(device),
             tab,
         }
+    }
+
+    pub(super) fn may_plan(&self) -> bool {
+        self.role >= Some(Role::Plan)
+    }
+
+    pub(super) fn may_apply(&self) -> bool {
+        self.role >= Some(Role::Apply)
     }
 
     pub(super) fn tabs(&self) -> Vec<TabLink> {

@@ -68,7 +68,9 @@ pub(super) async fn page(
     sender: Sender,
     Query(query): Query<FindingsQuery>,
 ) -> RenderedPage {
-    let found = state.read(|reader| reader.findings(u32::MAX, 0)).await?;
+    let found = state
+        .read(&sender.0, |reader| reader.findings(u32::MAX, 0))
+        .await?;
     let rows = found.iter().flat_map(rows);
     let mut rows: Vec<FindingRow> = rows.filter(|row| query.selects(row)).collect();
     let total = rows.len();

@@ -143,7 +143,7 @@ pub(super) async fn page(
 ) -> RenderedPage {
     let (filter, range, now) = (query.filter(), query.chart, clock::timestamp());
     let (devices, total, counts, periods, running) = state
-        .read(move |reader| {
+        .read(&sender.0, move |reader| {
             Ok((
                 reader.fleet(&filter)?,
                 reader.fleet_size(&filter)?,

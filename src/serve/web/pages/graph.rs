@@ -10,7 +10,6 @@ use super::{RenderedPage, render};
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::WebError;
-use crate::store::blocking_io;
 
 #[derive(Template)]
 #[template(path = "device_graph.html")]
@@ -28,11 +27,11 @@ pub(super) async fn page(
 ) -> RenderedPage {
     let device = name.clone();
     let found = state
-        .read(move |reader| reader.fleet_device(&device))
+        .read(&sender.0, move |reader| reader.fleet_device(&device))
         .await?;
     let device = found.ok_or_else(|| WebState::no_device(&name))?;
-    let head = DeviceHead::new(&state, &device, "/graph");
-    let graph = draw(&state, name.clone()).await;
+    let head = DeviceHead::new(&state, &sender.0, &device, "/graph");
+    let graph = state.service(&sender.0).graph(&name).await;
     render(&GraphPage {
         layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
         graph: graph.map(|_| format!("{}/graph.svg", head.path)),
@@ -42,9 +41,11 @@ pub(super) async fn page(
 
 pub(super) async fn image(
     State(state): State<WebState>,
+    sender: Sender,
     Path(name): Path<String>,
 ) -> Result<Response, WebError> {
-    let svg = draw(&state, name).await.map_err(WebError::not_found)?;
+    let svg = state.service(&sender.0).graph(&name).await;
+    let svg = svg.map_err(WebError::not_found)?;
     // The image has a style of its own.
     let headers = [
         (header::CONTENT_TYPE, "image/svg+xml"),
@@ -54,9 +55,4 @@ pub(super) async fn image(
         ),
     ];
     Ok((headers, svg).into_response())
-}
-
-async fn draw(state: &WebState, name: String) -> Result<String, String> {
-    let fleet = state.service.fleet();
-    blocking_io::run(move || fleet.graph(&name)).await
 }

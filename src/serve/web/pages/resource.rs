@@ -47,7 +47,7 @@ pub(super) async fn page(
 ) -> RenderedPage {
     let (device, reference, before) = (name.clone(), query.reference.clone(), query.before);
     let found = state
-        .read(move |reader| {
+        .read(&sender.0, move |reader| {
             let Some(found) = reader.fleet_device(&device)? else {
                 return Ok(None);
             };
@@ -65,7 +65,7 @@ pub(super) async fn page(
     });
     render(&ResourcePage {
         layout: PageLayout::new(&state.guard, &sender.0, &query.reference, "/"),
-        head: DeviceHead::new(&state, &device, "/resources"),
+        head: DeviceHead::new(&state, &sender.0, &device, "/resources"),
         reference: query.reference,
         rows: runs.iter().map(row).collect(),
         older,

@@ -49,7 +49,7 @@ pub(super) async fn page(
     let (device, text) = (name.clone(), query.text.trim().to_owned());
     let offset = u32::try_from(Pager::offset(query.page)).unwrap_or(u32::MAX);
     let found = state
-        .read(move |reader| {
+        .read(&sender.0, move |reader| {
             let Some(found) = reader.fleet_device(&device)? else {
                 return Ok(None);
             };
@@ -59,7 +59,7 @@ pub(super) async fn page(
         })
         .await?;
     let (device, rows, total) = found.ok_or_else(|| WebState::no_device(&name))?;
-    let head = DeviceHead::new(&state, &device, "/resources");
+    let head = DeviceHead::new(&state, &sender.0, &device, "/resources");
     let path = format!("{}/resources", head.path);
     let parameters = vec![("q", query.text.clone())];
     render(&ResourcesPage {

@@ -55,7 +55,7 @@ pub(super) async fn page(
     sender: Sender,
     Path(id): Path<String>,
 ) -> RenderedPage {
-    let detail = read(&state, &id).await?;
+    let detail = read(&state, &sender, &id).await?;
     render(&RunPage {
         layout: PageLayout::new(&state.guard, &sender.0, &format!("Run {id}"), "/runs"),
         title: match detail.run.kind {
@@ -69,18 +69,22 @@ pub(super) async fn page(
     })
 }
 
-pub(super) async fn body(State(state): State<WebState>, Path(id): Path<String>) -> RenderedPage {
-    let detail = read(&state, &id).await?;
+pub(super) async fn body(
+    State(state): State<WebState>,
+    sender: Sender,
+    Path(id): Path<String>,
+) -> RenderedPage {
+    let detail = read(&state, &sender, &id).await?;
     render(&RunViewPart {
         body: RunView::new(detail),
     })
 }
 
-async fn read(state: &WebState, id: &str) -> Result<RunDetail, WebError> {
+async fn read(state: &WebState, sender: &Sender, id: &str) -> Result<RunDetail, WebError> {
     let unknown = || WebState::no_run(id);
     let run: RunId = id.parse().map_err(|_| unknown())?;
-    let found = state.read(move |reader| reader.run_detail(run)).await?;
-    found.ok_or_else(unknown)
+    let found = state.read(&sender.0, move |reader| reader.run_detail(run));
+    found.await?.ok_or_else(unknown)
 }
 
 impl RunView {

@@ -68,7 +68,9 @@ pub(super) async fn page(
     Query(query): Query<RunsQuery>,
 ) -> RenderedPage {
     let filter = query.filter();
-    let runs = state.read(move |reader| reader.runs(&filter)).await?;
+    let runs = state
+        .read(&sender.0, move |reader| reader.runs(&filter))
+        .await?;
     let last = runs.last().filter(|_| runs.len() == PAGE_SIZE);
     render(&RunsPage {
         layout: PageLayout::new(&state.guard, &sender.0, "Runs", "/runs"),

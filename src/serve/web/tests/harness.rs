@@ -34,6 +34,9 @@ use crate::serve::web::{WebServer, WebSettings};
 /// The password of the users.
 pub(super) const PASSWORD: &str = "correct horse";
 
+/// The token with the role `apply` for the devices of one site.
+pub(super) const LIMITED_TOKEN: &str = "swt_test_limited";
+
 /// A running server.
 pub(super) struct TestServer {
     pub(super) url: String,
@@ -151,14 +154,23 @@ fn add_users(paths: &AccessPaths) {
             let sha256 = TokenText::received(&token(role)).digest();
             let token = ApiToken {
                 role,
+                devices: None,
                 sha256,
                 expires: None,
             };
             rules.tokens.insert(format!("test-{}", role.word()), token);
         }
+        let limited = ApiToken {
+            role: Role::Apply,
+            devices: Some("site=site-0".parse().unwrap()),
+            sha256: TokenText::received(LIMITED_TOKEN).digest(),
+            expires: None,
+        };
+        rules.tokens.insert("test-limited".to_owned(), limited);
         let password = Some(hash_password(&PASSWORD.to_owned().into()));
         let user = LocalUser {
             role: Role::Apply,
+            devices: None,
             password,
         };
         rules.users.insert("alice".to_owned(), user);

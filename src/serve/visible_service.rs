@@ -1,0 +1,115 @@
+//! The process as a sender sees it: what the sender does not see does not exist.
+//!
+//! Pages, the API and live events reach devices only through it.
+
+use tokio::sync::broadcast;
+
+use super::access::{DeviceRoles, Role};
+use super::live::LiveEvent;
+use super::service::{Service, ServiceReport};
+use crate::history::device_state::KnownDevice;
+use crate::history::{HistoryError, HistoryReader, RunId};
+use crate::store::blocking_io;
+
+/// The service with the roles of a sender.
+pub(crate) struct VisibleService<'a> {
+    service: &'a Service,
+    roles: &'a DeviceRoles,
+}
+
+impl<'a> VisibleService<'a> {
+    pub(crate) fn new(service: &'a Service, roles: &'a DeviceRoles) -> Self {
+        Self { service, roles }
+    }
+
+    /// Reads from the store what is of visible devices.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError> + Send + 'static,
+    ) -> Result<T, HistoryError> {
+        let history = self.service.history();
+        if self.roles.sees_all() {
+            return history.query(query).await;
+        }
+        let roles = self.roles.clone();
+        let is_visible = move |device: &KnownDevice| roles.on(device).is_some();
+        history.query_visible(is_visible, query).await
+    }
+
+    /// The role of the sender for a device of the settings or the store. `None`: for the sender, there is no such
+    /// device.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) async fn role_on(&self, device: &str) -> Result<Option<Role>, HistoryError> {
+        if let Some(known) = self.service.fleet().known_device(device) {
+            return Ok(self.roles.on(known));
+        }
+        let name = device.to_owned();
+        let history = self.service.history();
+        let found = history
+            .query(move |reader| reader.known_device(&name))
+            .await?;
+        Ok(found.and_then(|known| self.roles.on(&known)))
+    }
+
+    /// The visible devices of the settings.
+    pub(crate) fn devices(&self) -> Vec<KnownDevice> {
+        let mut devices = self.service.fleet().known();
+        devices.retain(|device| self.roles.on(device).is_some());
+        devices
+    }
+
+    /// Whether the settings have a device.
+    pub(crate) fn has_device(&self, device: &str) -> bool {
+        let fleet = self.service.fleet();
+        let known = fleet.known_device(device);
+        known.is_some_and(|known| self.roles.on(known).is_some()) && self.service.has_device(device)
+    }
+
+    /// Whether runs never change a device of the settings.
+    pub(crate) fn is_plan_only(&self, device: &str) -> bool {
+        self.has_device(device) && self.service.is_plan_only(device)
+    }
+
+    /// The graph of a device's catalog as an SVG image.
+    ///
+    /// # Errors
+    /// Why it is not drawn.
+    pub(crate) async fn graph(&self, device: &str) -> Result<String, String> {
+        if !self.has_device(device) {
+            return Err("the device is not in the inventory any more".to_owned());
+        }
+        let (fleet, device) = (self.service.fleet(), device.to_owned());
+        blocking_io::run(move || fleet.graph(&device)).await
+    }
+
+    /// The events of a run until now, and a receiver of those that follow, which has events of all runs. `None`: it is
+    /// not in progress.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) async fn live_run(
+        &self,
+        run: RunId,
+    ) -> Result<Option<(Vec<LiveEvent>, broadcast::Receiver<LiveEvent>)>, HistoryError> {
+        let found = self.read(move |reader| reader.run(run)).await?;
+        Ok(found.and_then(|_| self.service.live().of_run(run)))
+    }
+
+    /// The state of the process. Texts can name any device.
+    pub(crate) async fn report(&self) -> ServiceReport {
+        let mut report = self.service.report().await;
+        if !self.roles.sees_all() {
+            let hidden =
+                |text: &mut String| "the log of the process has the reason".clone_into(text);
+            let condition = &mut report.condition;
+            condition.no_runs.iter_mut().for_each(hidden);
+            condition.rejected_settings.iter_mut().for_each(hidden);
+        }
+        report
+    }
+}
