@@ -18,9 +18,11 @@ mod device_order;
 mod failure_policy;
 mod file_context;
 pub(crate) mod file_mode;
+mod fill;
 mod group;
 mod load;
 mod one_device;
+pub(crate) mod placeholders;
 pub(crate) mod range;
 #[cfg(test)]
 mod reference;
@@ -39,6 +41,8 @@ mod source_command;
 pub(crate) mod standby_policy;
 pub(crate) mod table_settings;
 mod tables;
+mod vault;
+mod vault_settings;
 pub(crate) mod verification;
 
 use std::sync::Arc;
@@ -68,6 +72,8 @@ pub struct Inventory {
     pub(crate) label_order: Vec<String>,
     /// Accept secrets in files that other users can read.
     pub(crate) allow_readable: bool,
+    /// The server of Vault.
+    pub(crate) vault: Option<vault_settings::VaultSettings>,
     /// The file, if other users can write it: its commands do not run.
     pub(crate) writable: Option<WritableFile>,
     /// Findings that do not prevent a run.

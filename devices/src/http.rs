@@ -4,12 +4,14 @@
 //! Only this module uses the HTTP library. A client follows no redirect, which would send credentials
 //! to another host, and reads no body without a limit. It does not know what it transfers.
 
+mod clear_text;
 mod client_settings;
 mod error;
 mod exchange;
 mod tls;
 mod verifier;
 
+pub use clear_text::sends_in_clear;
 pub use client_settings::{ClientRoute, ClientSettings, ClientSettingsError};
 pub use error::{HttpError, is_ca_certificate};
 pub use exchange::{HttpClient, HttpResponse};

@@ -18,12 +18,13 @@ use super::expand::completion::Completer;
 use super::expand::exclusion::Exclusions;
 use super::merged_state::{MergedResource, MergedState, MergedValue, ValueOrigin};
 use super::origin_map::{CatalogPart, OriginMap};
-use super::secret_values::{FORMS, InvalidSecretSource, SecretValues, is_secret};
+use super::secret_values::{InvalidSecretSource, SecretValues, is_secret};
 use super::state_entry::StateEntry;
 use super::template::{self, TemplateError, TemplateLimits, Templates};
 use crate::catalog::rich_data;
 use crate::coverage::strict::Strict;
 use crate::inventory::Device;
+use crate::inventory::placeholders::Placeholders;
 
 /// What a catalog is made for.
 pub(crate) struct StateDevice<'a> {
@@ -145,6 +146,7 @@ impl MergedState {
                     let context = ValueContext {
                         templates: &templates,
                         secrets: Some(secrets),
+                        placeholders: &self.placeholders,
                         attribute: model.and_then(|model| model.attributes.get(name.as_str())),
                         title: Some(title),
                     };
@@ -274,6 +276,7 @@ impl MergedState {
             let context = ValueContext {
                 templates: &templates,
                 secrets: None,
+                placeholders: &self.placeholders,
                 attribute: None,
                 title: None,
             };
@@ -366,7 +369,7 @@ impl ValueError {
             ValueError::SeveralMeanings => finding.help(
                 "put it in quotation marks if it is a text; write a decimal number without leading zeros if it is a number",
             ),
-            ValueError::Secret(_) => finding.help(FORMS),
+            ValueError::Secret(error) => finding.help(error.help()),
             ValueError::UnsetSecret => finding.help("set the variable: the secret names a resource of a type that is purged"),
         }
     }
@@ -378,6 +381,7 @@ struct ValueContext<'a> {
     templates: &'a Templates,
     /// Variables have none.
     secrets: Option<&'a SecretValues>,
+    placeholders: &'a Placeholders,
     /// `None` for variables and metaparameters.
     attribute: Option<&'a AttributeModel>,
     /// `None` for variables.
@@ -403,7 +407,9 @@ impl ValueContext<'_> {
             YamlValue::Map(entries) => match self.secrets {
                 None if is_secret(entries) => return Err(ValueError::SecretVariable),
                 Some(secrets) if is_secret(entries) => {
-                    let secret = secrets.get(entries)?.ok_or(ValueError::UnsetSecret)?;
+                    let secret = secrets
+                        .get(entries, self.placeholders)?
+                        .ok_or(ValueError::UnsetSecret)?;
                     json!({"__ptype": "Sensitive", "__pvalue": secret.expose_secret()})
                 }
                 _ => {

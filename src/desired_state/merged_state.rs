@@ -11,6 +11,7 @@ use super::expand::completion::{CompletedValue, Completion};
 use super::expand::exclusion::Exclusions;
 use super::state_entry::StateEntry;
 use crate::coverage::strict::Strict;
+use crate::inventory::placeholders::Placeholders;
 
 /// The state of one device.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +28,8 @@ pub(crate) struct MergedState {
     pub(crate) strict: Option<Strict>,
     /// Values that templates use.
     pub(crate) variables: IndexMap<String, MergedValue>,
+    /// The values of placeholders in sources of secrets.
+    pub(super) placeholders: Placeholders,
     /// Errors of the files. The parts that they are about are left out.
     pub(crate) errors: Vec<Diagnostic>,
     pub(crate) warnings: Vec<Diagnostic>,

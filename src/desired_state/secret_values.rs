@@ -9,17 +9,19 @@ use super::document::{YamlKey, YamlNode, YamlValue};
 use super::error::StateError;
 use super::merged_state::{MergedState, ValueOrigin};
 use crate::inventory::Secrets;
+use crate::inventory::placeholders::{PlaceholderError, Placeholders};
 use crate::inventory::secret_source::SecretSource;
 use crate::inventory::secrets::LookupError;
 
-pub(super) const FORMS: &str = "write {secret: {env: VARIABLE}}, {secret: {file: PATH}} or {secret: {command: [PROGRAM, ARGUMENT]}}";
+pub(super) const FORMS: &str = "write {secret: {env: VARIABLE}}, {secret: {file: PATH}}, {secret: {command: [PROGRAM, ARGUMENT]}}, \
+     {secret: {credential: NAME}} or {secret: {vault: PATH, field: FIELD}}";
 
 /// The secrets of a device's state by source.
 #[derive(Clone, Debug)]
 pub(crate) struct SecretValues {
     /// Relative paths of secret files start here.
     directory: PathBuf,
-    values: HashMap<String, SecretString>,
+    values: HashMap<SecretSource, SecretString>,
     /// Environment variables that are not set, with the first attribute that needs each.
     unset: BTreeMap<String, ValueOrigin>,
 }
@@ -44,7 +46,7 @@ impl SecretValues {
         for (source, origin) in state.secret_sources(directory) {
             match secrets.of_state(&source).await {
                 Ok(secret) => {
-                    values.insert(source.to_string(), secret);
+                    values.insert(source, secret);
                 }
                 Err(LookupError::NotSet(name)) => {
                     unset.entry(name).or_insert_with(|| origin.clone());
@@ -67,12 +69,9 @@ impl SecretValues {
         directory: &Path,
         secrets: impl IntoIterator<Item = (SecretSource, SecretString)>,
     ) -> Self {
-        let secrets = secrets.into_iter();
         Self {
             directory: directory.to_owned(),
-            values: secrets
-                .map(|(source, secret)| (source.to_string(), secret))
-                .collect(),
+            values: secrets.into_iter().collect(),
             unset: BTreeMap::new(),
         }
     }
@@ -97,7 +96,7 @@ impl SecretValues {
         for (source, _) in state.secret_sources(directory) {
             let number = values.len() + 1;
             let placeholder = || SecretString::from(format!("placeholder{number}"));
-            values.entry(source.to_string()).or_insert_with(placeholder);
+            values.entry(source).or_insert_with(placeholder);
         }
         Self {
             directory: directory.to_owned(),
@@ -113,19 +112,34 @@ impl SecretValues {
     pub(super) fn get(
         &self,
         secret: &[(YamlKey, YamlNode)],
+        placeholders: &Placeholders,
     ) -> Result<Option<&SecretString>, InvalidSecretSource> {
-        let source = secret_source(secret, &self.directory)?;
-        Ok(self.values.get(&source.to_string()))
+        let source = secret_source(secret, &self.directory, placeholders)?;
+        Ok(self.values.get(&source))
     }
 }
 
 /// A `{secret: …}` without a valid source.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum InvalidSecretSource {
     #[error("`secret` must have exactly one source")]
     Count,
     #[error("`secret` has an invalid source")]
     Form,
+    #[error("{0}")]
+    Problem(&'static str),
+    #[error(transparent)]
+    Placeholder(#[from] PlaceholderError),
+}
+
+impl InvalidSecretSource {
+    /// What to write.
+    pub(super) fn help(&self) -> String {
+        match self {
+            Self::Placeholder(error) => error.help(),
+            _ => FORMS.to_owned(),
+        }
+    }
 }
 
 impl MergedState {
@@ -135,29 +149,26 @@ impl MergedState {
         let values = resources.flat_map(|resource| resource.attributes.values());
         let mut found = Vec::new();
         for value in values {
-            collect(&value.value, directory, &mut |source| {
-                found.push((source, &value.origin));
+            collect(&value.value, &mut |entries| {
+                let source = secret_source(entries, directory, &self.placeholders);
+                found.extend(source.map(|source| (source, &value.origin)));
             });
         }
         found
     }
 }
 
-fn collect(value: &YamlValue, directory: &Path, found: &mut impl FnMut(SecretSource)) {
+fn collect(value: &YamlValue, found: &mut impl FnMut(&[(YamlKey, YamlNode)])) {
     match value {
-        YamlValue::Map(entries) if is_secret(entries) => {
-            secret_source(entries, directory)
-                .into_iter()
-                .for_each(found);
-        }
+        YamlValue::Map(entries) if is_secret(entries) => found(entries),
         YamlValue::Map(entries) => {
             for (_, node) in entries {
-                collect(&node.value, directory, found);
+                collect(&node.value, found);
             }
         }
         YamlValue::List(items) => {
             for item in items {
-                collect(&item.value, directory, found);
+                collect(&item.value, found);
             }
         }
         _ => {}
@@ -173,6 +184,7 @@ pub(super) fn is_secret(entries: &[(YamlKey, YamlNode)]) -> bool {
 fn secret_source(
     secret: &[(YamlKey, YamlNode)],
     directory: &Path,
+    placeholders: &Placeholders,
 ) -> Result<SecretSource, InvalidSecretSource> {
     let [(_, node)] = secret else {
         return Err(InvalidSecretSource::Count);
@@ -180,17 +192,40 @@ fn secret_source(
     let YamlValue::Map(entries) = &node.value else {
         return Err(InvalidSecretSource::Form);
     };
-    let [(key, node)] = entries.as_slice() else {
-        return Err(InvalidSecretSource::Count);
-    };
+    let source = written_source(entries)?.filled(placeholders)?;
+    if let Some(problem) = source.problem() {
+        return Err(InvalidSecretSource::Problem(problem));
+    }
+    Ok(match source {
+        SecretSource::File(path) => SecretSource::File(directory.join(path)),
+        other => other,
+    })
+}
+
+/// The source as it is written.
+fn written_source(entries: &[(YamlKey, YamlNode)]) -> Result<SecretSource, InvalidSecretSource> {
     let text = |value: &YamlValue| match value {
         YamlValue::Text(text) => Ok(text.clone()),
         YamlValue::Plain(plain) => Ok(plain.written.clone()),
         _ => Err(InvalidSecretSource::Form),
     };
-    match (key.name.as_str(), &node.value) {
+    let (key, value) = match entries {
+        [(key, node)] => (key, &node.value),
+        [(one, one_node), (other, other_node)] => {
+            let (path, field) = match (one.name.as_str(), other.name.as_str()) {
+                ("vault", "field") => (one_node, other_node),
+                ("field", "vault") => (other_node, one_node),
+                _ => return Err(InvalidSecretSource::Count),
+            };
+            let (path, field) = (text(&path.value)?, text(&field.value)?);
+            return Ok(SecretSource::Vault { path, field });
+        }
+        _ => return Err(InvalidSecretSource::Count),
+    };
+    match (key.name.as_str(), value) {
         ("env", name) => text(name).map(SecretSource::Env),
-        ("file", path) => text(path).map(|path| SecretSource::File(directory.join(path))),
+        ("file", path) => text(path).map(|path| SecretSource::File(path.into())),
+        ("credential", name) => text(name).map(SecretSource::Credential),
         ("command", YamlValue::List(words)) if !words.is_empty() => words
             .iter()
             .map(|word| text(&word.value))

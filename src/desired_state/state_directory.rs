@@ -109,10 +109,10 @@ impl StateDirectory {
                 device: device.name.to_string(),
             });
         }
-        Ok(merge::merge(
-            &layers,
-            &Views::new(registry, &device.platform),
-        ))
+        Ok(MergedState {
+            placeholders: device.placeholders(),
+            ..merge::merge(&layers, &Views::new(registry, &device.platform))
+        })
     }
 
     /// The files that apply to a device if they exist. Later ones replace values of earlier ones.

@@ -145,6 +145,10 @@ fn secret_source(value: &HoconValue) -> Option<SecretSource> {
     match (field.key.as_str(), &field.node.value) {
         ("env", HoconValue::String(name)) => Some(SecretSource::Env(name.clone())),
         ("file", HoconValue::String(path)) => Some(SecretSource::File(PathBuf::from(path))),
+        ("credential", HoconValue::String(name)) => {
+            let source = SecretSource::Credential(name.clone());
+            source.problem().is_none().then_some(source)
+        }
         ("command", HoconValue::List(items)) if !items.is_empty() => items
             .iter()
             .map(|item| match &item.value {

@@ -10,6 +10,7 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::session::LineTransport;
 
 use super::device::DeviceEntry;
+use super::secret_source::SecretSource;
 use super::setting::SettingOrigin;
 use super::table_settings::Jump;
 use super::{device_order, range};
@@ -129,6 +130,24 @@ pub(crate) fn check_parameters(
             let known = known.join(", ");
             finding.help(format!("write `parameters = {{ … }}`; parameters: {known}"))
         });
+    }
+}
+
+/// Reports secrets in Vault, if the inventory does not say where Vault is.
+pub(crate) fn check_vault(
+    findings: &Findings,
+    devices: &IndexMap<String, DeviceEntry>,
+    has_vault: bool,
+) {
+    let sources = devices
+        .values()
+        .flat_map(|device| device.settings.all_secrets());
+    let mut of_vault = sources.filter(|one| matches!(one.value, SecretSource::Vault { .. }));
+    if !has_vault && let Some(first) = of_vault.next() {
+        let found = first
+            .origin
+            .error("missing-key", "the table [vault] is missing");
+        findings.push(found.help("add [vault] with the `address` of the server"));
     }
 }
 

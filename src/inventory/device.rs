@@ -10,6 +10,7 @@ use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::session::connect_params::HostKeyPolicy;
 use switchtender_devices::value::Value;
 
+use super::placeholders::Placeholders;
 use super::secret_source::SecretSource;
 use super::setting::TablePosition;
 use super::table_settings::{Jump, TableSettings};
@@ -92,16 +93,22 @@ impl Device {
         Some(Driver::new(&platform, &facts))
     }
 
+    /// The values of placeholders in settings and secrets.
+    pub(crate) fn placeholders(&self) -> Placeholders {
+        self.settings.placeholders(&self.name)
+    }
+
     /// The environment variables of its secrets and of those of its jump hosts.
     pub(crate) fn environment_variables(&self) -> Vec<&str> {
-        let mut names = Vec::new();
+        let secrets = self.settings.all_secrets().into_iter();
+        let mut names: Vec<&str> = secrets
+            .filter_map(|secret| match &secret.value {
+                SecretSource::Env(name) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect();
         let mut next = Some(&self.settings);
         while let Some(settings) = next {
-            for (_, secret) in settings.secrets() {
-                if let Some(SecretSource::Env(name)) = secret.as_ref().map(|secret| &secret.value) {
-                    names.push(name.as_str());
-                }
-            }
             if settings.agent.as_ref().is_some_and(|agent| agent.value) {
                 names.push("SSH_AUTH_SOCK");
             }

@@ -13,7 +13,7 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 use switchtender_devices::regular_file;
 
-use super::check::{check, check_label_order, check_parameters, check_transport};
+use super::check::{check, check_label_order, check_parameters, check_transport, check_vault};
 use super::device::DeviceEntry;
 use super::file_context::{FileContext, masked_source, possible_secrets};
 use super::file_mode::{WritableFile, readable_by_others};
@@ -152,6 +152,7 @@ impl Inventory {
         let InventoryTables {
             limits,
             label_order,
+            vault,
             defaults,
             platforms,
             groups,
@@ -188,12 +189,20 @@ impl Inventory {
         let devices = expanded(&findings, devices);
         let names = devices.keys().map(String::as_str);
         let memberships = Memberships::new(&groups, names, &findings);
+        let mut unfilled = BTreeSet::new();
         let devices: IndexMap<String, DeviceEntry> = devices
             .into_iter()
             .map(|(name, (own, position))| {
                 let own = memberships.apply(&name, own, &findings);
                 let mut settings = merge(own, &platforms, &defaults);
-                settings.insert_name(&name);
+                for found in settings.fill(&settings.placeholders(&name)) {
+                    // Devices share a setting; one message is enough.
+                    let label = found.labels.first();
+                    let place = label.map(|label| (Arc::as_ptr(&label.source), label.span.start));
+                    if unfilled.insert(place) {
+                        findings.push(found);
+                    }
+                }
                 let device = DeviceEntry {
                     name: name.clone(),
                     position,
@@ -217,6 +226,7 @@ impl Inventory {
             check_parameters(&findings, device, options.registry);
         }
         check(&findings, &devices);
+        check_vault(&findings, &devices, vault.is_some());
         check_label_order(&findings, &label_order, &devices);
         let mut documents = vec![findings];
         documents.extend(output);
@@ -277,6 +287,7 @@ impl Inventory {
             label_order: label_order.into_iter().map(|(key, _)| key).collect(),
             allow_readable,
             writable,
+            vault,
             warnings,
         })
     }

@@ -16,9 +16,29 @@ All tables and keys of `inventory.toml`. `switchtender inventory validate` check
 device with their origin, and `switchtender schema inventory` prints the JSON Schema for editors. `docs/first-device.md` has a start.
 
 A device has each setting from the first of these tables that has it: `[device.NAME]`, its groups, `[platform.NAME]` of its platform,
-`[defaults]`. `{name}` in `address` and `certname` stands for the name of the device. Relative paths start at the directory of the
-inventory, `~/` is the home directory. A secret is a text, which only the owner may read, or one of `{ env = \"VARIABLE\" }`,
-`{ file = \"path\" }` and `{ command = [\"program\", \"argument\"] }`. Secrets are read when a session opens.
+`[defaults]`. Relative paths start at the directory of the inventory, `~/` is the home directory.
+
+A secret is a text, which only the owner may read, or one of `{ env = \"VARIABLE\" }`, `{ file = \"path\" }`,
+`{ command = [\"program\", \"argument\"] }`, `{ credential = \"name\" }` of systemd and `{ vault = \"net/sw1\", field = \"password\" }`.
+Secrets are read when a session opens.
+
+In `address`, `certname` and sources of secrets, `{name}` stands for the name of the device, `{site}` and `{platform}` for these settings,
+and `{role}` for its label `role`. A value with `/`, `..` or a control character is refused in a path, and one that begins with `-` as an argument.
+`{{…}}` and `${…}` are left to the program.
+";
+
+const VAULT: &str = "
+`vault = \"net/{name}\"` is the path as in `vault kv get net/sw1`. The server says which engine has it, and whether that is version 1 or 2 of
+the key-value engine. The token needs the capability `read`: on `net/sw1` with version 1, on `net/data/sw1` with version 2.
+
+```toml
+[vault]
+address = \"https://vault.example.com:8200\"
+approle = { role_id = \"switchtender\", secret_id = { file = \"secrets/vault\" } }
+
+[defaults]
+password = { vault = \"net/{name}\", field = \"password\" }
+```
 ";
 
 const SOURCE: &str = "
@@ -59,6 +79,9 @@ fn page() -> String {
     rows(&mut page, &Json::Object(devices));
     page.push_str("\n## `[limits]`\n\n| key | meaning | value |\n|---|---|---|\n");
     rows(&mut page, &root["limits"]["properties"]);
+    page.push_str("\n## `[vault]`: the server of HashiCorp Vault or OpenBao\n\n| key | meaning | value |\n|---|---|---|\n");
+    rows(&mut page, &root["vault"]["properties"]);
+    page.push_str(VAULT);
     page.push_str(
         "\n## `[source]`: devices from a command\n\n| key | meaning | value |\n|---|---|---|\n",
     );

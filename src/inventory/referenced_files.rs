@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::map::IndexMap;
@@ -42,8 +42,8 @@ pub(crate) fn check(
 
 struct ReferencedFiles {
     allow_readable: bool,
-    /// Checked settings. Several devices can inherit one setting.
-    seen: BTreeSet<((*const Source, usize), &'static str)>,
+    /// Checked settings with their paths. Several devices can inherit one setting.
+    seen: BTreeSet<((*const Source, usize), &'static str, PathBuf)>,
     findings: Vec<Diagnostic>,
 }
 
@@ -52,23 +52,23 @@ impl ReferencedFiles {
         for (key, secret) in settings.secrets() {
             if let Some(setting) = secret
                 && let SecretSource::File(path) = &setting.value
-                && self.is_new(key, &setting.origin)
+                && self.is_new(key, &setting.origin, path)
             {
                 self.secret(key, path, &setting.origin);
             }
         }
         if let Some(setting) = &settings.private_key
-            && self.is_new("private_key", &setting.origin)
+            && self.is_new("private_key", &setting.origin, &setting.value)
         {
             self.private_key(setting);
         }
         if let Some(setting) = &settings.ca_file
-            && self.is_new("ca_file", &setting.origin)
+            && self.is_new("ca_file", &setting.origin, &setting.value)
         {
             self.ca_file(setting);
         }
         if let Some(setting) = &settings.known_hosts
-            && self.is_new("known_hosts", &setting.origin)
+            && self.is_new("known_hosts", &setting.origin, Path::new(""))
         {
             self.known_hosts(settings, setting);
         }
@@ -81,8 +81,9 @@ impl ReferencedFiles {
         }
     }
 
-    fn is_new(&mut self, key: &'static str, origin: &SettingOrigin) -> bool {
-        self.seen.insert((origin.id(), key))
+    /// Devices can have different files of one setting with placeholders.
+    fn is_new(&mut self, key: &'static str, origin: &SettingOrigin, path: &Path) -> bool {
+        self.seen.insert((origin.id(), key, path.to_owned()))
     }
 
     fn secret(&mut self, key: &str, path: &Path, origin: &SettingOrigin) {

@@ -303,6 +303,120 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn resolve_reads_a_secret_of_each_device() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        secret_file(dir.path(), "fra-a", "secret of a", 0o600);
+        secret_file(dir.path(), "fra-b", "secret of b", 0o600);
+        let script = format!("echo $1 >> {}; echo $0 $1", log.display());
+        let text = format!(
+            "[defaults]\nplatform = \"x\"\nuser = \"u\"\nsite = \"fra\"\n\
+             password = {{ file = \"{{site}}-{{name}}\" }}\n\
+             enable_password = {{ command = [\"sh\", \"-c\", \"{script}\", \"{{name}}\", \"{{role}};x\"] }}\n\
+             [device]\na = {{ address = \"{{name}}.{{site}}.test\", labels = {{ role = \"access\" }} }}\n\
+             b = {{ address = \"b\", labels = {{ role = \"core\" }} }}\n"
+        );
+        let options = InventoryOptions::default();
+        let inventory = Inventory::parse("i.toml", &text, dir.path(), None, &options).unwrap();
+        let secrets = secrets();
+        for _ in 0..2 {
+            for (name, role) in [("a", "access"), ("b", "core")] {
+                let device = &inventory.devices[name];
+                let target = inventory.resolve(device, &secrets, Path::new("/s")).await;
+                let target = target.unwrap();
+                let text = |secret: SecretString| secret.expose_secret().to_owned();
+                assert_eq!(target.password.map(text), Some(format!("secret of {name}")));
+                let printed = format!("{name} {role};x");
+                assert_eq!(target.enable_password.map(text), Some(printed));
+            }
+        }
+        assert_eq!(
+            inventory.devices["a"]
+                .settings
+                .address
+                .as_ref()
+                .unwrap()
+                .value,
+            "a.fra.test"
+        );
+        // No shell has read the label, and each command ran once.
+        assert_eq!(std::fs::read_to_string(log).unwrap(), "access;x\ncore;x\n");
+    }
+
+    #[tokio::test]
+    async fn resolve_reads_credentials_of_systemd() {
+        let dir = tempfile::tempdir().unwrap();
+        // The mode is that of systemd; the directory is that of the process.
+        secret_file(dir.path(), "sw1-login", "from systemd\n", 0o440);
+        let keys = "password = { credential = \"{name}-login\" }";
+        let inventory = inventory(Path::new("/i"), keys);
+        let directory = dir.path().to_owned();
+        for (is_set, expected) in [
+            (true, Ok("from systemd")),
+            (
+                false,
+                Err("the credential sw1-login is not there: CREDENTIALS_DIRECTORY is not set"),
+            ),
+        ] {
+            let directory = directory.clone();
+            let secrets = Secrets::with_environment(false, move |name| {
+                (is_set && name == "CREDENTIALS_DIRECTORY").then(|| directory.clone().into())
+            });
+            let device = &inventory.devices["sw1"];
+            let found = inventory.resolve(device, &secrets, Path::new("/s")).await;
+            let found = found.map(|target| target.password.unwrap().expose_secret().to_owned());
+            let found = found.map_err(|errors| errors[0].message.clone());
+            assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn resolve_reads_a_secret_again_after_its_lifetime() {
+        let dir = tempfile::tempdir().unwrap();
+        let inventory = inventory(dir.path(), "password = { file = \"pw\" }");
+        let secrets = secrets().with_lifetime(Duration::from_secs(300));
+        let read = || async {
+            let device = &inventory.devices["sw1"];
+            let found = inventory.resolve(device, &secrets, Path::new("/s")).await;
+            found.map(|target| target.password.unwrap().expose_secret().to_owned())
+        };
+        assert!(read().await.is_err());
+        secret_file(dir.path(), "pw", "one", 0o600);
+        assert!(read().await.is_err());
+        tokio::time::advance(Duration::from_secs(301)).await;
+        assert_eq!(read().await.unwrap(), "one");
+        secret_file(dir.path(), "pw", "two", 0o600);
+        assert_eq!(read().await.unwrap(), "one");
+        tokio::time::advance(Duration::from_secs(301)).await;
+        assert_eq!(read().await.unwrap(), "two");
+    }
+
+    #[test]
+    fn placeholders_that_are_not_known_are_errors_of_the_file() {
+        let text = "[defaults]\nplatform = \"x\"\nuser = \"u\"\npassword = { file = \"{flor}/{name}\" }\n\
+                    [device]\na = { address = \"a\", labels = { floor = \"1\" } }\n\
+                    b = { address = \"b\", token = { file = \"{up}\" }, labels = { up = \"..\", flor = \"2\" } }\n";
+        let options = InventoryOptions::default();
+        let errors = Inventory::parse("i.toml", text, Path::new(""), None, &options);
+        let errors: Vec<String> = (errors.unwrap_err().iter())
+            .map(|found| {
+                format!(
+                    "{} | {}",
+                    found.message,
+                    found.help.as_deref().unwrap_or_default()
+                )
+            })
+            .collect();
+        assert_eq!(
+            errors,
+            [
+                "`{flor}` is not known: device `a` has no label `flor` | did you mean `{floor}`?",
+                "`..` of `{up}` cannot be a part of a path: it has `/` or `..` | change `up` of the device, or use another label",
+            ]
+        );
+    }
+
+    #[tokio::test]
     async fn resolve_includes_jump_hosts() {
         let target = resolve(
             Path::new("/i"),

@@ -46,6 +46,7 @@ pub(crate) fn schema() -> Json {
                 },
             },
             "source": source(),
+            "vault": vault(),
             "defaults": described(&table, "Settings of all devices."),
             "platform": described(&tables, "Settings of the devices of a platform."),
             "group": {
@@ -81,6 +82,39 @@ fn source() -> Json {
             "command": command,
             "groups": described(&texts, "Groups of Ansible whose hosts are devices; the default is all hosts."),
             "timeout": described(&Duration::schema(), "Limit for the command; the default is `60s`."),
+        },
+    })
+}
+
+/// The table of [`VaultSettings`](super::vault_settings::VaultSettings).
+fn vault() -> Json {
+    let role_id = described(&SecretSource::schema(), "Role ID.");
+    json!({
+        "description": "The server of HashiCorp Vault or OpenBao that has secrets.",
+        "type": "object", "additionalProperties": false, "required": ["address"],
+        "properties": {
+            "address": {
+                "description": "URL of the server: `https://vault.example.com:8200`. Plain HTTP only to this host.",
+                "type": "string",
+            },
+            "token": described(
+                &secret_source(),
+                "Token of the requests; the default is the variable `VAULT_TOKEN`.",
+            ),
+            "approle": {
+                "description": "Login with AppRole instead of a token: `role_id`, `secret_id`, and `mount`, if it is not `approle`.",
+                "type": "object", "additionalProperties": false, "required": ["role_id", "secret_id"],
+                "properties": {
+                    "role_id": role_id,
+                    "secret_id": described(&secret_source(), "Secret ID."),
+                    "mount": {"description": "Path of the login method.", "type": "string"},
+                },
+            },
+            "namespace": {"description": "Namespace of the requests.", "type": "string"},
+            "ca_file": {
+                "description": "File with CA certificates (PEM); the default is those of the system.",
+                "type": "string",
+            },
         },
     })
 }
@@ -126,10 +160,17 @@ fn group() -> Json {
 /// The schema of a secret's source.
 pub(crate) fn secret_source() -> Json {
     json!({
-        "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
+        "type": "object", "additionalProperties": false,
+        "oneOf": [
+            {"required": ["env"]}, {"required": ["file"]}, {"required": ["command"]},
+            {"required": ["credential"]}, {"required": ["vault", "field"]},
+        ],
         "properties": {
             "env": {"description": "Variable of the environment.", "type": "string"},
             "file": {"description": "File with the secret, without its last line end.", "type": "string"},
+            "credential": {"description": "Name of a credential of systemd.", "type": "string"},
+            "vault": {"description": "Path of a secret in Vault, as for `vault kv get`.", "type": "string"},
+            "field": {"description": "Field of the secret in Vault.", "type": "string"},
             "command": {
                 "description": "Program and arguments, without a shell, whose output is the secret.",
                 "type": "array", "items": {"type": "string"}, "minItems": 1,

@@ -1,6 +1,6 @@
 //! Reads secrets when a session needs them.
 //!
-//! Each source is read once per process: a vault command for a thousand devices runs once. Errors
+//! Equal sources are read once: a command for a thousand devices runs once. `serve` reads them again after a while. Errors
 //! name the setting and the source, never the secret.
 
 use std::collections::HashMap;
@@ -8,21 +8,26 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read as _};
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::document::Table;
 use switchtender_devices::regular_file;
 use tokio::sync::OnceCell;
+use tokio::time::Instant;
 
 use super::Inventory;
 use super::command_output::{self, CommandOutputError};
 use super::file_mode::{WritableFile, readable_by_others};
 use super::secret_source::SecretSource;
 use super::setting::TableSetting;
+use super::vault::{self, VaultClient, VaultCredentials, VaultError};
+use super::vault_settings::{VaultLogin, VaultSettings};
 use crate::bounded_command::CommandLimits;
+use crate::clock;
 use crate::error_chain::chain;
 
 /// Limit for a command that prints a secret.
@@ -57,6 +62,18 @@ impl StateCommands {
 type Variable = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 type Cell = Arc<OnceCell<Result<SecretString, LookupError>>>;
 
+/// A secret that is read, or an error.
+struct FoundSecret {
+    since: Instant,
+    cell: Cell,
+}
+
+/// The field that stands for all fields of a secret in Vault, as JSON. No setting has it.
+const ALL_FIELDS: &str = "";
+
+/// The directory of the credentials of systemd.
+const CREDENTIALS_DIRECTORY: &str = "CREDENTIALS_DIRECTORY";
+
 /// Reads secrets from their sources.
 pub(crate) struct Secrets {
     variable: Box<Variable>,
@@ -65,7 +82,11 @@ pub(crate) struct Secrets {
     /// The mode of an inventory that other users can write: its commands do not run.
     writable: Option<WritableFile>,
     state_commands: StateCommands,
-    found: Mutex<HashMap<String, Cell>>,
+    vault: Option<VaultSettings>,
+    vault_client: OnceCell<VaultClient>,
+    /// How long a secret is not read again. `None`: never again.
+    lifetime: Option<Duration>,
+    found: Mutex<HashMap<SecretSource, FoundSecret>>,
 }
 
 impl fmt::Debug for Secrets {
@@ -99,6 +120,20 @@ pub(crate) enum LookupError {
     Writable(WritableFile),
     #[error("the command does not run: the settings do not permit commands of desired state")]
     StateCommand,
+    #[error("the credential {0} is not there: {CREDENTIALS_DIRECTORY} is not set")]
+    NoCredentials(String),
+    #[error("the secret {0} in Vault needs the table [vault] of an inventory")]
+    NoVault(String),
+    #[error("Vault is not asked: {0}")]
+    VaultWritable(WritableFile),
+    #[error("cannot read {path} in Vault")]
+    Vault {
+        path: String,
+        #[source]
+        source: VaultError,
+    },
+    #[error("cannot log in to Vault")]
+    VaultLogin(#[source] Arc<LookupError>),
 }
 
 impl LookupError {
@@ -117,7 +152,15 @@ impl LookupError {
             LookupError::Readable { path, .. } => Some(format!(
                 "`chmod 600 {path}`, or set `allow_readable = true` before the first section of the inventory"
             )),
-            LookupError::Writable(file) => Some(file.help()),
+            LookupError::Writable(file) | LookupError::VaultWritable(file) => Some(file.help()),
+            LookupError::NoCredentials(name) => Some(format!(
+                "systemd sets it with `LoadCredential={name}:PATH` or `LoadCredentialEncrypted=` in the unit"
+            )),
+            LookupError::NoVault(_) => {
+                Some("add [vault] with the `address` of the server".to_owned())
+            }
+            LookupError::Vault { path, source } => source.help(path),
+            LookupError::VaultLogin(source) => source.help(),
             LookupError::StateCommand => Some(
                 "set `commands = true` below `[secrets]` in switchtender.toml, or in serve.toml for \
                  `switchtender serve`"
@@ -133,6 +176,7 @@ impl Secrets {
     pub(crate) fn of_inventory(inventory: &Inventory) -> Self {
         Self {
             writable: inventory.writable.clone(),
+            vault: inventory.vault.clone(),
             ..Self::new(inventory.allow_readable)
         }
     }
@@ -141,6 +185,14 @@ impl Secrets {
     pub(crate) fn with_state_commands(self, state_commands: StateCommands) -> Self {
         Self {
             state_commands,
+            ..self
+        }
+    }
+
+    /// Reads a secret again after this time, for a process without an end: secrets are rotated, and errors end.
+    pub(crate) fn with_lifetime(self, lifetime: Duration) -> Self {
+        Self {
+            lifetime: Some(lifetime),
             ..self
         }
     }
@@ -160,6 +212,9 @@ impl Secrets {
             allow_readable,
             writable: None,
             state_commands: StateCommands::default(),
+            vault: None,
+            vault_client: OnceCell::new(),
+            lifetime: None,
             found: Mutex::default(),
         }
     }
@@ -203,15 +258,36 @@ impl Secrets {
         if let SecretSource::Literal(secret) = source {
             return Ok(secret.clone());
         }
-        let cell = Arc::clone(
-            self.found
-                .lock()
-                .expect("nothing panics while it holds the lock")
-                .entry(source.to_string())
-                .or_default(),
-        );
+        let cell = self.cell(source);
         let found = cell.get_or_init(|| self.read_source(source)).await;
         found.clone()
+    }
+
+    /// Boxed, because a secret of Vault needs others.
+    fn read_boxed<'a>(
+        &'a self,
+        source: &'a SecretSource,
+    ) -> Pin<Box<dyn Future<Output = Result<SecretString, LookupError>> + Send + 'a>> {
+        Box::pin(self.read(source))
+    }
+
+    /// The place of a secret; an empty one if it is not read yet, or was read too long ago.
+    fn cell(&self, source: &SecretSource) -> Cell {
+        let now = clock::instant();
+        let found = self.found.lock();
+        let mut found = found.expect("nothing panics while it holds the lock");
+        let is_old = |one: &FoundSecret| {
+            let lifetime = self.lifetime;
+            lifetime.is_some_and(|lifetime| now.duration_since(one.since) >= lifetime)
+        };
+        if found.get(source).is_some_and(is_old) {
+            found.remove(source);
+        }
+        let one = found.entry(source.clone()).or_insert_with(|| FoundSecret {
+            since: now,
+            cell: Cell::default(),
+        });
+        Arc::clone(&one.cell)
     }
 
     async fn read_source(&self, source: &SecretSource) -> Result<SecretString, LookupError> {
@@ -227,6 +303,14 @@ impl Secrets {
                     output: LONGEST,
                 };
                 command_output::run(words, None, limits).await?
+            }
+            SecretSource::Credential(name) => match (self.variable)(CREDENTIALS_DIRECTORY) {
+                // The directory is that of the process; systemd sets modes for it.
+                Some(directory) => read(&Path::new(&directory).join(name), true)?,
+                None => return Err(LookupError::NoCredentials(name.clone())),
+            },
+            SecretSource::Vault { path, field } => {
+                return self.read_vault(path, field).await;
             }
             SecretSource::Literal(secret) => return Ok(secret.clone()),
         };
@@ -245,6 +329,60 @@ impl Secrets {
             return Err(LookupError::Empty(name()));
         }
         Ok(SecretString::from(text.to_owned()))
+    }
+
+    /// A field of a secret in Vault. All fields of a secret are one request.
+    async fn read_vault(&self, path: &str, field: &str) -> Result<SecretString, LookupError> {
+        let failed = |source| LookupError::Vault {
+            path: path.to_owned(),
+            source,
+        };
+        let all_fields = SecretSource::Vault {
+            path: path.to_owned(),
+            field: ALL_FIELDS.to_owned(),
+        };
+        if field == ALL_FIELDS {
+            let Some(settings) = &self.vault else {
+                return Err(LookupError::NoVault(path.to_owned()));
+            };
+            // Their server would get the token, and their command would run for it.
+            if let Some(file) = &self.writable {
+                return Err(LookupError::VaultWritable(file.clone()));
+            }
+            let credentials = self.vault_credentials(settings).await;
+            let credentials = credentials.map_err(|error| LookupError::VaultLogin(error.into()))?;
+            let client = || async { VaultClient::new(settings) };
+            let client = self.vault_client.get_or_try_init(client).await;
+            let read = client.map_err(failed)?.document(path, &credentials).await;
+            return read.map_err(failed);
+        }
+        let document = self.read_boxed(&all_fields).await?;
+        let secret = vault::field(&document, field).map_err(failed)?;
+        if secret.expose_secret().is_empty() {
+            return Err(LookupError::Empty(format!(
+                "field {field} of {path} in Vault"
+            )));
+        }
+        Ok(secret)
+    }
+
+    async fn vault_credentials(
+        &self,
+        settings: &VaultSettings,
+    ) -> Result<VaultCredentials, LookupError> {
+        let read = |source| self.read_boxed(source);
+        Ok(match &settings.login {
+            VaultLogin::Token(token) => VaultCredentials::Token(read(token).await?),
+            VaultLogin::AppRole {
+                mount,
+                role_id,
+                secret_id,
+            } => VaultCredentials::AppRole {
+                mount: mount.clone(),
+                role_id: read(role_id).await?,
+                secret_id: read(secret_id).await?,
+            },
+        })
     }
 }
 

@@ -23,6 +23,7 @@ use toml::de::DeValue;
 use super::address;
 use super::failure_policy::FailurePolicy;
 use super::file_context::FileContext;
+use super::placeholders;
 use super::range;
 use super::render_setting::Render as _;
 use super::save_policy::SavePolicy;
@@ -209,9 +210,6 @@ settings! {
     after | "depends_on" | "requires" | "wait_for": Vec<String> = |item, _, _| item.strings();
 }
 
-/// Stands for the name of the device in `address` and `certname`.
-pub(super) const NAME: &str = "{name}";
-
 impl TableSettings {
     /// The settings whose values are secrets, with their keys.
     pub(super) fn secrets(&self) -> [(&'static str, &Option<TableSetting<SecretSource>>); 4] {
@@ -223,16 +221,19 @@ impl TableSettings {
         ]
     }
 
-    /// Replaces [`NAME`] by the name of the device.
-    pub(super) fn insert_name(&mut self, name: &str) {
-        if let Some(address) = &mut self.address {
-            address.value = address.value.replace(NAME, name);
+    /// The sources of secrets of these settings, and of those of the jump hosts.
+    pub(super) fn all_secrets(&self) -> Vec<&TableSetting<SecretSource>> {
+        let mut found = Vec::new();
+        let mut next = Some(self);
+        while let Some(settings) = next {
+            let secrets = settings.secrets().into_iter();
+            found.extend(secrets.filter_map(|(_, secret)| secret.as_ref()));
+            next = match settings.jump.as_ref().map(|jump| &jump.value) {
+                Some(Jump::Host(host)) => Some(host),
+                _ => None,
+            };
         }
-        if let Some(certname) = &mut self.certname
-            && let Ok(replaced) = Certname::parse(&certname.value.replace(NAME, name))
-        {
-            certname.value = replaced;
-        }
+        found
     }
 
     /// The addresses of the devices of a range; `None` if their number is wrong, which is reported, or if
@@ -324,7 +325,7 @@ fn address(item: &Item<'_>) -> Option<String> {
     // Errors of ranges are reported with the name.
     let addresses = match range::expand(&text) {
         Some(expanded) => expanded.unwrap_or_default(),
-        None => vec![text.replace(NAME, "name")],
+        None => vec![placeholders::with_words(&text)],
     };
     if let Some(help) = addresses.iter().find_map(|address| address::check(address)) {
         item.findings.error_with_help(

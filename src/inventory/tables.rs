@@ -8,9 +8,11 @@ use switchtender_devices::map::IndexMap;
 use super::ConcurrencyLimits;
 use super::file_context::FileContext;
 use super::group::Group;
+use super::placeholders::has_placeholder;
 use super::setting::{InventoryTable, TablePosition};
 use super::source_command::SourceCommand;
-use super::table_settings::{NAME, TableSettings};
+use super::table_settings::TableSettings;
+use super::vault_settings::VaultSettings;
 
 /// The settings of tables with names.
 pub(super) type NamedTables = IndexMap<String, (TableSettings, TablePosition)>;
@@ -34,6 +36,7 @@ pub(super) struct InventoryTables {
     pub(super) limits: ConcurrencyLimits,
     pub(super) label_order: Vec<(String, Range<usize>)>,
     pub(super) source: Option<SourceCommand>,
+    pub(super) vault: Option<VaultSettings>,
     pub(super) defaults: TableSettings,
     pub(super) platforms: NamedTables,
     pub(super) groups: Vec<Group>,
@@ -50,11 +53,14 @@ impl InventoryTables {
         let label_order = label_order.filter_map(|item| Some((item.string()?, item.span.clone())));
         let source = root.table("source");
         let source = source.and_then(|table| SourceCommand::read(&table, file));
+        let vault = root.table("vault");
+        let vault = vault.and_then(|table| VaultSettings::read(&table, file));
         Self {
             allow_readable,
             limits: limits.unwrap_or_default(),
             label_order: label_order.collect(),
             source,
+            vault,
             ..Self::read_settings(root, file)
         }
     }
@@ -185,7 +191,7 @@ fn read_groups(root: &Document<'_>, file: &FileContext<'_>) -> Vec<Group> {
 fn refuse(table: &Document<'_>, keys: &[&str]) {
     for key in keys {
         if let Some(item) = table.get(key)
-            && !item.as_str().is_some_and(|text| text.contains(NAME))
+            && !item.as_str().is_some_and(|text| has_placeholder(text))
         {
             let help = match *key {
                 "platform" => "move it to [device.<name>]",

@@ -1,6 +1,5 @@
 //! The client of the API: `switchtender run`.
 
-use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value as Json;
 use switchtender_devices::http::{
     Authorities, ClientSettings, ClientSettingsError, HttpClient, HttpError, HttpResponse, Method,
-    RequestBuilder, Trust, Url,
+    RequestBuilder, Trust, Url, sends_in_clear,
 };
 use switchtender_devices::regular_file;
 
@@ -74,18 +73,12 @@ pub(crate) struct ApiClient {
 /// # Errors
 /// The URL has no encryption and is not on this host.
 pub(crate) fn check_target(url: &str) -> Result<(), ClientError> {
-    // The request says what is wrong with another URL.
-    let Some(parsed) = plain(url) else {
-        return Ok(());
-    };
-    let host = parsed.host_str().unwrap_or_default();
-    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-    // Another name can have any address.
-    if host == "localhost" || address.is_ok_and(|address| address.is_loopback()) {
-        return Ok(());
+    // The request says what is wrong with a text that is no URL.
+    if Url::parse(url).is_ok_and(|url| sends_in_clear(&url)) {
+        let url = url.to_owned();
+        return Err(ClientError::PlainHttp { url });
     }
-    let url = url.to_owned();
-    Err(ClientError::PlainHttp { url })
+    Ok(())
 }
 
 /// A URL without encryption.
@@ -203,27 +196,5 @@ impl ApiClient {
                 .unwrap_or_else(|| format!("the process answered with status {}", answer.status)),
             hint: body["hint"].as_str().map(str::to_owned),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_are_sent_without_encryption_on_this_host_only() {
-        for (url, is_permitted) in [
-            ("http://127.0.0.1:8440", true),
-            ("http://[::1]:8440", true),
-            ("http://localhost:8440/", true),
-            ("https://proxy.test:8440", true),
-            ("http://192.0.2.1:8440", false),
-            ("http://proxy.test:8440", false),
-            ("HTTP://proxy.test:8440", false),
-            ("http://localhost.evil.test", false),
-            ("http://127.0.0.1@evil.test", false),
-        ] {
-            assert_eq!(check_target(url).is_ok(), is_permitted, "{url}");
-        }
     }
 }

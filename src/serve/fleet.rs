@@ -48,6 +48,9 @@ use crate::validate::Policy;
 pub(crate) use line_coverage::ReadConfiguration;
 use states::States;
 
+/// How long a secret is not read again: rotated secrets, and sources that work again, need no restart.
+const SECRET_LIFETIME: Duration = Duration::from_secs(5 * 60);
+
 /// Catalogs that are requested from a Puppet Server at once.
 const CATALOG_REQUESTS: usize = 4;
 
@@ -236,7 +239,8 @@ impl ServeFleet {
         let mocks = start_mocks(context, &inventory, registry).await?;
         self.connector = Some(Arc::new(Connector {
             secrets: Secrets::of_inventory(&inventory)
-                .with_state_commands(self.settings.state_commands),
+                .with_state_commands(self.settings.state_commands)
+                .with_lifetime(SECRET_LIFETIME),
             inventory,
             registry: Arc::clone(registry),
             store: Store::at(&context.state_dir),
@@ -316,7 +320,7 @@ impl ServeFleet {
         self.server = Some(ServerDevices {
             fleet: ServerFleet {
                 proxy: Arc::new(Proxy::new(puppet, CATALOG_REQUESTS)),
-                secrets: Secrets::new(false),
+                secrets: Secrets::new(false).with_lifetime(SECRET_LIFETIME),
                 readers: CredentialsReaders::default(),
                 active: Semaphore::new(self.settings.concurrency.max(1)),
                 log_level: Level::Notice,

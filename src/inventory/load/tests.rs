@@ -235,14 +235,12 @@ fn errors_have_positions_and_hints() {
         (
             device("password = { env = \"A\", file = \"b\" }"),
             &[
-                "6:12 secret-source: `device.a.password` must have exactly one secret source | write { env = \"VARIABLE\" }, { file = \"path\" } or { command = [\"program\", \"argument\"] }",
+                "6:12 secret-source: `device.a.password` must have exactly one secret source | write { env = \"VARIABLE\" }, { file = \"path\" }, { command = [\"program\", \"argument\"] }, { credential = \"name\" } or { vault = \"path\", field = \"field\" }",
             ],
         ),
         (
             device("password = { vault = \"A\" }"),
-            &[
-                "6:14 unknown-key: unknown key `vault` in [device.a.password] | known keys: `command`, `env`, `file`",
-            ],
+            &["6:22 secret-source: `vault` needs `field`, the field of the secret | -"],
         ),
         (
             device("jump = \"b\""),
