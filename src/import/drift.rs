@@ -102,12 +102,15 @@ impl<'a> DriftBase<'a> {
     }
 }
 
-/// A value as text. The values after a run are lists, also those with one element.
+/// A value as text. The values after a run are lists, also those with one element, and `absent` is a word there.
 fn text(value: &Value) -> String {
     match value {
         Value::Undef | Value::Absent => String::new(),
         Value::List(items) => items.iter().map(text).collect::<Vec<_>>().join(","),
-        value => value.ruby_to_s(),
+        value => match value.ruby_to_s() {
+            word if word == "absent" => String::new(),
+            word => word,
+        },
     }
 }
 

@@ -172,7 +172,7 @@ async fn saved(
     exit: &mut Exit,
 ) -> Result<Vec<(String, Vec<CoveredLine>)>, CommandError> {
     let inventory = (args.state.is_some() || args.catalog.is_some())
-        .then(|| args.access.source.load(&opened.registry, false))
+        .then(|| args.access.source.load(&opened.registry, true))
         .transpose()?;
     let catalogs = inventory.as_ref().map(|inventory| args.catalogs(inventory));
     let catalogs = catalogs.transpose()?.flatten();

@@ -164,12 +164,8 @@ fn import(args: &ImportArgs) -> Result<ImportReport, CommandError> {
             source.draft()?
         }
     } else {
-        let patching = Patching {
-            source: &source,
-            before,
-            secrets: &block_on(source.secrets())?,
-        };
-        patching.patch()?
+        let secrets = block_on(source.secrets())?;
+        Patching::new(&source, before, &secrets)?.patch()?
     };
     let changed = write::changed(&args.directory, &draft)?;
     let report = ImportReport::new(&source, &draft, &changed);

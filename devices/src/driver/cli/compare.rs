@@ -76,23 +76,38 @@ impl CliType {
         names
     }
 
-    /// The secrets in the line of an instance. A word can be one in some lines only: the community of a receiver
-    /// is a secret, and its user is none.
-    fn secrets_of_line(&self, found: &FoundInstance) -> Vec<String> {
+    /// The secrets in the line of an instance, each with whether the line has the word elsewhere too. A word can be
+    /// one in some lines only: the community of a receiver is a secret, and its user is none.
+    fn secrets_of_line(&self, found: &FoundInstance) -> Vec<(String, bool)> {
         let Some(line) = &found.line else {
             return Vec::new();
         };
         let blocks = found.block.iter().map(String::as_str);
-        let ranges = self.secrets.ranges_below(blocks, line).into_iter();
-        ranges.map(|range| line[range].to_owned()).collect()
+        let ranges = self.secrets.ranges_below(blocks, line);
+        let mut rest = line.clone();
+        for range in ranges.iter().rev() {
+            rest.replace_range(range.clone(), "");
+        }
+        let ranges = ranges.into_iter();
+        let secrets = ranges.map(|range| {
+            let secret = &line[range];
+            let is_elsewhere = rest.split_whitespace().any(|word| word == secret);
+            (secret.to_owned(), is_elsewhere)
+        });
+        secrets.collect()
     }
 
     /// An instance without the values that cannot be read.
     pub(super) fn readable(&self, found: FoundInstance) -> Instance {
         let secrets = self.secrets_of_line(&found);
         let mut instance = found.into_instance();
-        for (_, value) in instance.attributes.iter_mut() {
-            if secrets.iter().any(|secret| value.as_str() == Some(secret)) {
+        for (name, value) in instance.attributes.iter_mut() {
+            // The name of a user whose password is the same word is no secret.
+            let is_name = self.is_namevar(name);
+            let mut secrets = secrets.iter();
+            if secrets.any(|(secret, is_elsewhere)| {
+                value.as_str() == Some(secret) && !(is_name && *is_elsewhere)
+            }) {
                 *value = std::mem::replace(value, Value::Undef).into_sensitive();
             }
         }

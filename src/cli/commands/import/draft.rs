@@ -36,7 +36,7 @@ use crate::store::{self, Store};
 use crate::validate::CatalogTarget;
 
 /// How often resources are left out before a device is.
-const MOST_ROUNDS: usize = 6;
+pub(super) const MOST_ROUNDS: usize = 6;
 
 /// Titles of one type; with more, an attribute is unmanaged for all of them.
 const FEW_TITLES: usize = 3;

@@ -12,13 +12,13 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::TypeName;
 use switchtender_devices::value::{Name, Value};
 
-use super::draft::{DeviceProblem, ImportDraft, ImportSource, write_temporary};
+use super::draft::{DeviceProblem, ImportDraft, ImportSource, MOST_ROUNDS, write_temporary};
 use super::read::ReadDevice;
 use crate::catalog::ResourceRef;
 use crate::cli::exit::CommandError;
 use crate::desired_state::declared::{DeclaredFile, DeclaredValue};
 use crate::desired_state::{SecretValues, StateDirectory};
-use crate::fleet::offline_plan::OfflinePlan;
+use crate::fleet::offline_plan::{OfflinePlan, PlanDifference};
 use crate::import::drift::{DriftBase, DriftDecision};
 use crate::import::yaml_text::YamlText;
 use shared_changes::SharedChanges;
@@ -91,9 +91,65 @@ pub(super) struct Patching<'a> {
     pub(super) source: &'a ImportSource<'a>,
     pub(super) before: BTreeMap<String, String>,
     pub(super) secrets: &'a ReadSecrets,
+    /// Devices that had no file of their own before this import.
+    pub(super) new_devices: BTreeSet<String>,
 }
 
-impl Patching<'_> {
+impl<'a> Patching<'a> {
+    /// The changes of these files.
+    ///
+    /// # Errors
+    /// The files cannot be written to a temporary directory.
+    pub(super) fn new(
+        source: &'a ImportSource<'a>,
+        before: BTreeMap<String, String>,
+        secrets: &'a ReadSecrets,
+    ) -> Result<Self, CommandError> {
+        let devices = source.fleet.devices.iter();
+        let names = devices.map(|device| device.name.to_string());
+        let new_devices = names.filter(|name| !before.contains_key(&own_file(name)));
+        let mut patching = Self {
+            source,
+            new_devices: new_devices.collect(),
+            before,
+            secrets,
+        };
+        patching.add_required()?;
+        Ok(patching)
+    }
+
+    /// Gives new devices files with the resources that common files declare in part: without its personal attributes,
+    /// a resource can be refused.
+    fn add_required(&mut self) -> Result<(), CommandError> {
+        if self.new_devices.is_empty() {
+            return Ok(());
+        }
+        for _ in 0..MOST_ROUNDS {
+            let scratch = write_temporary(&self.before)?;
+            let plans = self.plans(&self.directory(scratch.path()));
+            let mut taken = Vec::new();
+            for (device, plan) in self.source.fleet.devices.iter().zip(plans) {
+                let is_new = self.new_devices.contains(&*device.name);
+                if let Some(Err(DeviceProblem::Differences(refused))) = plan
+                    && is_new
+                {
+                    let resources = refused.iter();
+                    taken.extend(resources.flat_map(|one| all_of(device, one)));
+                }
+            }
+            if taken.is_empty() {
+                break;
+            }
+            for one in taken {
+                let own = own_file(&one.device);
+                let mut file = YamlText::new(self.before.get(&own).map_or("", String::as_str));
+                self.edit(&mut file, &one, true);
+                self.before.insert(own, file.as_str().to_owned());
+            }
+        }
+        Ok(())
+    }
+
     /// The files with what has changed on devices.
     ///
     /// # Errors
@@ -189,7 +245,7 @@ impl Patching<'_> {
         let args = self.source.args;
         let none = crate::transaction::Memory::default();
         let memory = plan.map_or(&none, |plan| &plan.before);
-        let is_new = !self.before.contains_key(&own_file(&device.name));
+        let is_new = self.new_devices.contains(&*device.name);
         let base = DriftBase::new(memory, is_new, args.take);
         let mut found = Vec::new();
         for difference in plan.iter().flat_map(|plan| &plan.differences) {
@@ -434,6 +490,25 @@ impl Patching<'_> {
         let path = text.path_of(attribute)?;
         text.value(&path).map(str::to_owned)
     }
+}
+
+/// A resource of a device with all of its attributes, or its removal.
+fn all_of(device: &ReadDevice, refused: &PlanDifference) -> Vec<Drift> {
+    let of = |attribute: Option<&Name>, value| Drift {
+        device: device.name.to_string(),
+        type_name: refused.type_name.clone(),
+        title: refused.title.clone(),
+        attribute: attribute.map(ToString::to_string),
+        decision: DriftDecision::Taken,
+        value,
+    };
+    let Some(attributes) = device.attributes(&refused.type_name, &refused.title) else {
+        return vec![of(None, None)];
+    };
+    let attributes = attributes.iter();
+    attributes
+        .map(|(name, value)| of(Some(name), value.clone()))
+        .collect()
 }
 
 /// The file of a device.

@@ -49,12 +49,15 @@ pub(super) struct ReadDevice {
     pub(super) facts: Facts,
     reads: Reads,
     pub(super) declared: DeclaredDevice,
+    /// Secrets of which the device shows a hash: `TYPE[NAME].ATTRIBUTE`.
+    pub(super) hashed: Vec<String>,
     /// What was read incompletely.
     pub(super) notes: Vec<String>,
 }
 
 impl ReadDevice {
     fn new(name: DeviceName, platform: Arc<Platform>, inspection: Inspection) -> Self {
+        let hashed = hashed(&inspection);
         let mut inspection = inspection;
         inspection.leave_out(false);
         let mut notes = std::mem::take(&mut inspection.notes);
@@ -70,6 +73,7 @@ impl ReadDevice {
             facts: std::mem::take(&mut inspection.facts),
             reads: std::mem::take(&mut inspection.reads),
             declared: DeclaredDevice::new(inspection, DeclaredSecrets::Included),
+            hashed,
             notes,
         }
     }
@@ -143,6 +147,23 @@ impl ReadDevice {
             .filter(|line| !line.is_empty() && !line.starts_with('!'))
             .count()
     }
+}
+
+/// The secrets of which a device shows a hash.
+fn hashed(inspection: &Inspection) -> Vec<String> {
+    let mut found = Vec::new();
+    for one in &inspection.types {
+        for instance in &one.instances {
+            let names = one.model.namevars();
+            let names = names.filter_map(|name| instance.attributes.get(name));
+            let names = names.filter(|name| !name.contains_secret());
+            let names: Vec<_> = names.map(Value::ruby_to_s).collect();
+            let resource = format!("{}[{}]", one.model.name, names.join(" "));
+            let hashed = instance.hashed.iter();
+            found.extend(hashed.map(|(attribute, _)| format!("{resource}.{attribute}")));
+        }
+    }
+    found
 }
 
 /// Reads the devices of a command.

@@ -23,7 +23,11 @@ const FEW: usize = 3;
 #[derive(Debug, Serialize)]
 pub(super) struct ImportReport {
     is_dry_run: bool,
+    /// Where saved configurations were read from.
+    configs: Option<String>,
     read: Vec<String>,
+    /// Devices with a file, of which no configuration is saved.
+    missing: Vec<String>,
     /// Devices that are not imported, with the reason.
     pub(super) failed: BTreeMap<String, String>,
     /// Lines of the configurations.
@@ -57,6 +61,8 @@ struct ReportedSecrets {
     names: BTreeMap<String, BTreeSet<String>>,
     /// Attributes whose secrets are not written.
     left_out: BTreeSet<String>,
+    /// Attributes of which devices show a hash only, with the devices. No file has them.
+    hashed: BTreeMap<String, Vec<String>>,
     note: Option<String>,
 }
 
@@ -101,8 +107,21 @@ impl ImportReport {
             name: name.clone(),
             uses: *uses,
         });
+        let is_known = |name: &str| {
+            let mut names = fleet.devices.iter().map(|device| &*device.name);
+            let mut failed = fleet.failed.iter();
+            names.any(|own| own == name) || failed.any(|(own, _)| own == name)
+        };
+        let is_all = source.args.configs.is_some() && source.args.devices.is_empty();
+        let own = draft.files.keys().filter(|_| is_all);
+        let own = own.filter_map(|path| path.strip_prefix("device/")?.strip_suffix(".yaml"));
+        let missing = own.filter(|name| !is_known(name)).map(str::to_owned);
+        let missing = missing.collect();
+        let configs = source.args.configs.as_ref();
         Self {
             is_dry_run: source.args.dry_run,
+            configs: configs.map(|path| path.display().to_string()),
+            missing,
             read: fleet
                 .devices
                 .iter()
@@ -149,16 +168,28 @@ impl ImportReport {
     /// The report for people.
     pub(super) fn text(&self) -> TerminalText {
         let mut text = TerminalText::new();
-        let all = self.read.len() + self.failed.len();
+        let unread = |name: &&String| !self.read.contains(name);
+        let all = self.read.len() + self.failed.keys().filter(unread).count();
         let (covered, written) = (self.covered_lines, self.written_lines);
+        let source = self
+            .configs
+            .as_ref()
+            .map(|path| format!(" --config {path}"));
         text.line(format_args!(
             "read {} of {all} devices: {covered} of {written} lines that somebody wrote have a type ({} %); \
-             `switchtender coverage` lists the others",
+             `switchtender coverage{}` lists the others",
             self.read.len(),
-            (covered * 100).checked_div(written).unwrap_or(100)
+            (covered * 100).checked_div(written).unwrap_or(100),
+            source.unwrap_or_default()
         ));
         for (device, reason) in &self.failed {
             text.line(format_args!("not imported: {device}: {reason}"));
+        }
+        if let Some(path) = self.configs.as_ref().filter(|_| !self.missing.is_empty()) {
+            let names = range::of_names(self.missing.iter().map(String::as_str)).join(", ");
+            text.line(format_args!(
+                "no configuration in {path}: {names}; the files of these devices stay"
+            ));
         }
         let labels = self.labels.iter();
         let labels: Vec<String> = labels
@@ -173,6 +204,12 @@ impl ImportReport {
         }
         if let Some(note) = &self.secrets.note {
             text.line(format_args!("{note}"));
+        }
+        for (attribute, devices) in &self.secrets.hashed {
+            let names = range::of_names(devices.iter().map(String::as_str)).join(", ");
+            text.line(format_args!(
+                "in no file, because a device shows only its hash: {attribute} of {names}"
+            ));
         }
         self.add_left_out(&mut text);
         self.add_drift(&mut text);
@@ -313,7 +350,15 @@ impl ReportedSecrets {
             )),
             _ => None,
         };
+        let mut hashed: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for device in &source.fleet.devices {
+            for attribute in &device.hashed {
+                let devices = hashed.entry(attribute.clone()).or_default();
+                devices.push(device.name.to_string());
+            }
+        }
         Self {
+            hashed,
             names: secrets
                 .secrets
                 .iter()

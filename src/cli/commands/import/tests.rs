@@ -187,11 +187,17 @@ fn second_import_changes_what_has_changed() {
     assert_contains(&common, "hostname: 192.0.2.21");
     assert_contains(&common, "# time");
 
-    // The files have changed: the next apply changes the devices.
+    // The files have changed: the next apply changes the devices, however many imports come before it.
     folder.replace("state/common.yaml", "192.0.2.21", "192.0.2.22");
-    let report = folder.import(&[], 0);
-    assert_contains(&report, "kept as in the files: tacacs_server[t1].hostname");
-    assert_contains(&folder.read("state/common.yaml"), "192.0.2.22");
+    let vlans = "network_vlan:\n  70: {vlan_name: guests}\n";
+    folder.replace("state/common.yaml", "network_vlan:\n", vlans);
+    let common = folder.read("state/common.yaml");
+    for _ in 0..3 {
+        let report = folder.import(&[], 0);
+        assert_contains(&report, "kept as in the files: tacacs_server[t1].hostname");
+        assert_contains(&report, "kept as in the files: network_vlan[70]");
+    }
+    assert_eq!(folder.read("state/common.yaml"), common);
 
     // Both have changed.
     folder.replace("configs/oslo-sw2.cfg", "192.0.2.21", "192.0.2.23");
@@ -238,6 +244,61 @@ fn what_most_devices_have_got_stands_in_common_files() {
     folder.import(&[], 0);
     let common = folder.read("state/common.yaml");
     assert!(!common.contains("192.0.2.99"), "{common}");
+}
+
+#[test]
+fn passwords_are_named_and_names_are_no_secrets() {
+    let folder = Folder::new();
+    let lines = "username cisco privilege 15 password 0 cisco\n\
+                 username bob privilege 15 secret 5 $1$mERr$hx5rVt7rPNoS4wqbXKX7m0\n\
+                 enable secret 5 $1$mERr$hx5rVt7rPNoS4wqbXKX7m0\n";
+    for name in ["oslo-sw1", "oslo-sw2"] {
+        folder.write(
+            &format!("configs/{name}.cfg"),
+            &configuration(name, 100, lines),
+        );
+    }
+    let report = folder.import(&SITES, 0);
+    for attribute in ["ios_user[bob].secret", "ios_enable[default].secret"] {
+        let text = format!("shows only its hash: {attribute} of oslo-sw[1-2]");
+        assert_contains(&report, &text);
+    }
+    let site = folder.read("state/label/site/oslo.yaml");
+    assert_contains(&site, "cisco: {privilege: 15}");
+}
+
+#[test]
+fn new_device_has_what_its_type_requires() {
+    let folder = Folder::new();
+    let acl =
+        |number: u8| format!("ip access-list standard MGMT\n permit 10.{number}.99.0 0.0.0.255\n");
+    let names = [
+        "oslo-sw1",
+        "oslo-sw2",
+        "bergen-sw3",
+        "bergen-sw4",
+        "oslo-sw5",
+    ];
+    for (name, number) in names[..4].iter().zip(1..) {
+        folder.write(
+            &format!("configs/{name}.cfg"),
+            &configuration(name, 100, &acl(number)),
+        );
+    }
+    folder.import(&[], 0);
+    assert_contains(&folder.read("state/common.yaml"), "MGMT standard 10");
+    folder.write(
+        "configs/oslo-sw5.cfg",
+        &configuration("oslo-sw5", 100, &acl(5)),
+    );
+    let report = folder.import(&[], 0);
+    assert_contains(&report, "read 5 of 5 devices");
+    assert_contains(&folder.read("state/device/oslo-sw5.yaml"), "10.5.99.0");
+
+    // A configuration that is no longer there is told.
+    fs::remove_file(folder.path("configs/oslo-sw5.cfg")).unwrap();
+    let report = folder.import(&[], 0);
+    assert_contains(&report, ": oslo-sw5; the files of these devices stay");
 }
 
 #[test]
