@@ -4,11 +4,13 @@
 //! certain. The next run reads it, so that it reports what a run left that ended early.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use switchtender_devices::driver::Driver;
+use switchtender_devices::duration;
 use switchtender_devices::format_version::FormatVersion;
 use switchtender_devices::provider::driver_provider::{
     DriverProvider, ProtectPolicy, ProtectionEnd, ProtectionRecord, Verdict,
@@ -321,7 +323,16 @@ async fn end_protection(run: &mut Running<'_>, device: &mut ActiveDevice) -> Opt
     } else {
         Ok(())
     };
-    let end = provider.end_run(ended, &|| run.is_stopped()).await;
+    let (stop, deadline) = (&run.stop, &run.deadline);
+    let is_stopped = || stop.is_cancelled() || deadline.passed_by().is_some();
+    let events = &mut run.events;
+    let mut on_wait = |problem: &str, longest: Duration| {
+        let longest = duration::render(longest);
+        let text =
+            format!("waiting for the device to revert the changes, at most {longest}: {problem}");
+        events.run_log().notice(text);
+    };
+    let end = provider.end_run(ended, &is_stopped, &mut on_wait).await;
     if let Some(reason) = provider.unprotected() {
         let text = format!("the changes were not protected: {reason}");
         run.events.run_log().warning(text);

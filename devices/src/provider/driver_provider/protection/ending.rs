@@ -36,11 +36,12 @@ impl DriverProvider {
     /// Confirms the changes if the run succeeded and a second login reaches the device. Otherwise the
     /// device reverts them, and is read again. `None`: the run was not protected, or changed nothing.
     ///
-    /// `is_stopped` ends the wait for the device.
+    /// `is_stopped` ends the wait for the device. Before the wait, `on_wait` receives the reason and the longest time.
     pub async fn end_run(
         &mut self,
         ended: Result<(), String>,
         is_stopped: &(dyn Fn() -> bool + Send + Sync),
+        on_wait: &mut (dyn FnMut(&str, Duration) + Send),
     ) -> Option<ProtectionEnd> {
         let started = self.protection.started.take()?;
         let not_tried = |problem: String| Unconfirmed {
@@ -69,6 +70,8 @@ impl DriverProvider {
         } else {
             started.at + started.limit.timer + started.limit.boot + MARGIN
         };
+        let longest = wait_end.saturating_duration_since(clock::instant());
+        on_wait(&problem, Duration::from_secs(longest.as_secs()));
         let has_ended = self.revert_run(&started, wait_end, is_stopped).await;
         let (verdict, remains) = if has_ended {
             self.verdict(&started).await

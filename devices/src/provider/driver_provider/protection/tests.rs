@@ -248,7 +248,7 @@ async fn run(connection: &Connection) -> (ProtectionEnd, Duration) {
         _ => changed.map_err(|error| error.to_string()),
     };
     let started = clock::instant();
-    let end = provider.end_run(ended, &|| false).await;
+    let end = provider.end_run(ended, &|| false, &mut |_, _| {}).await;
     (end.expect("it was protected"), started.elapsed())
 }
 
