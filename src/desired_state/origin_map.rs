@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use switchtender_devices::diagnostic::{Diagnostic, Label, Severity, Source};
+use switchtender_devices::diagnostic::{Diagnostic, Label, ManifestPosition, Severity, Source};
 
 use super::merged_state::ValueOrigin;
 use super::secret_values::FORMS;
@@ -96,6 +96,14 @@ impl OriginMap {
                     ..label
                 });
             }
+        }
+        // The position of the resource becomes that of the attribute.
+        if let Some(label) = finding.labels.iter().find(|label| label.primary) {
+            let (line, _) = label.source.position(label.span.start);
+            finding.position = Some(ManifestPosition {
+                file: label.source.name.as_str().into(),
+                line: line as u64,
+            });
         }
         let is_similar = |help: &String| help.starts_with("did you mean");
         if finding.code == "unsupported-type" && finding.help.is_none() {

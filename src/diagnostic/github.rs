@@ -84,6 +84,21 @@ mod tests {
     }
 
     #[test]
+    fn annotation_has_the_columns_of_a_label_in_the_line_of_the_position() {
+        let source = Source::new("common.yaml", "vlan:\n  10: {mtu: x}\n");
+        let found = Diagnostic::error("invalid-value", "x")
+            .in_manifest(Some(ManifestPosition {
+                file: "common.yaml".into(),
+                line: 2,
+            }))
+            .at(&source, 18..19, "");
+        assert_eq!(
+            lines([&found]),
+            "::error file=common.yaml,line=2,col=13,endColumn=13,title=invalid-value::x\n"
+        );
+    }
+
+    #[test]
     fn annotation_of_hostile_text_is_one_command() {
         let found = Diagnostic::error("x", "a\n::stop-commands::t\r\n\u{1b}[2J").help("b\r::c::");
         let text = lines([&found]);

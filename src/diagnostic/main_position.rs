@@ -1,6 +1,6 @@
 //! The one position of a finding, for formats that accept only one.
 
-use super::Diagnostic;
+use super::{Diagnostic, ManifestPosition};
 
 /// A position in a file. Columns count characters; ends are exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) struct MainPosition<'a> {
 
 /// The position in the manifest, else the first in the checked file.
 pub(super) fn main_position(found: &Diagnostic) -> Option<MainPosition<'_>> {
-    if let Some(position) = &found.position {
+    if let Some(position) = manifest_position(found) {
         return Some(MainPosition {
             file: &position.file,
             line: position.line.max(1),
@@ -28,4 +28,15 @@ pub(super) fn main_position(found: &Diagnostic) -> Option<MainPosition<'_>> {
         line: line as u64,
         columns: (line == end_line).then_some((column, end_column)),
     })
+}
+
+/// The position in the manifest, unless a label has it more exactly: files of desired state are checked themselves.
+pub(super) fn manifest_position(found: &Diagnostic) -> Option<&ManifestPosition> {
+    let position = found.position.as_ref()?;
+    let mut labels = found.labels.iter().filter(|label| label.primary);
+    let has_label = labels.any(|label| {
+        let (line, _) = label.source.position(label.span.start);
+        label.source.name == *position.file && line as u64 == position.line
+    });
+    (!has_label).then_some(position)
 }

@@ -8,6 +8,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::fingerprint::Fingerprints;
+use super::main_position::manifest_position;
 use super::{Diagnostic, Severity};
 
 /// The documentation of a rule.
@@ -63,7 +64,7 @@ const ROOT: &str = "%SRCROOT%";
 
 fn result(found: &Diagnostic, rules: &[RuleText], fingerprint: &str) -> Value {
     let mut locations = Vec::new();
-    if let Some(position) = &found.position {
+    if let Some(position) = manifest_position(found) {
         locations.push(json!({
             "physicalLocation": {
                 "artifactLocation": artifact(&position.file),

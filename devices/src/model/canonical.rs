@@ -240,9 +240,28 @@ impl AttributeModel {
         }
     }
 
+    /// The valid values; of many, the first ones.
+    fn describe_some_values(&self) -> String {
+        const MANY: usize = 8;
+        if self.values.len() <= MANY {
+            return self.describe_values();
+        }
+        let first: Vec<String> = self
+            .values
+            .iter()
+            .take(MANY)
+            .map(ValueSpec::describe)
+            .collect();
+        let others = self.values.len() - MANY;
+        format!(
+            "{} or one of {others} others, which `switchtender type` lists",
+            first.join(" or ")
+        )
+    }
+
     fn refuse(&self, value: Option<&Value>) -> ValueError {
         let what = value.map_or_else(|| "the value".to_owned(), Value::inspect);
-        let expected = self.describe_values();
+        let expected = self.describe_some_values();
         let error = ValueError::new(
             &self.name,
             format!("{what} is not valid: expected {expected}"),
