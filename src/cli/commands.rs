@@ -32,6 +32,7 @@ pub(crate) mod rollout;
 pub(crate) mod run;
 pub(crate) mod run_device;
 pub(crate) mod run_recorder;
+mod run_reference;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod state;

@@ -118,6 +118,7 @@ pub(crate) async fn run<'a, S: CatalogSource>(
     } = subject;
     let record = RunRecord {
         kind: request.kind,
+        run_name: Some(request.run.to_string()),
         ..RunRecord::new(context)
     };
     let mut run = Running {

@@ -198,7 +198,7 @@ impl HistoryWriter<'_> {
             "UPDATE run SET kind = ?2, status = ?3, ended = ?4, resources = ?5, changed = ?6,
                  failed = ?7, skipped = ?8, pending = ?9, operations = ?10, to_send = ?11,
                  not_understood = ?12, is_unreachable = ?13, error = ?14, hint = ?15,
-                 connection_change = ?16, record = ?17
+                 connection_change = ?16, record = ?17, name = ?18
              WHERE id = ?1",
         )?;
         update.execute(params![
@@ -219,6 +219,7 @@ impl HistoryWriter<'_> {
             record.hint,
             connection,
             json(&record.without_resources())?,
+            record.run_name,
         ])?;
         Ok(())
     }

@@ -20,6 +20,8 @@ use crate::transaction::{LogEntry, ResourceJson, ResourceResult, ResourceStatus}
 pub(crate) struct RunEntry {
     pub(crate) id: RunId,
     pub(crate) device: String,
+    /// What the runs of all devices of one command have in common; `undo` accepts it.
+    pub(crate) name: Option<String>,
     pub(crate) kind: RunKind,
     pub(crate) status: RunStatus,
     pub(crate) requester: Requester,
@@ -125,6 +127,7 @@ pub(crate) struct ManagedResource {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFilter {
     pub(crate) device: Option<String>,
+    pub(crate) name: Option<String>,
     pub(crate) status: Option<RunStatus>,
     pub(crate) kind: Option<RunKind>,
     pub(crate) requester: Option<RequesterKind>,
@@ -136,7 +139,8 @@ pub(crate) struct RunFilter {
     pub(crate) limit: u32,
 }
 
-const COLUMNS: &str = "run.id AS id, device.name AS device, run.kind AS kind, run.status AS status,
+const COLUMNS: &str =
+    "run.id AS id, device.name AS device, run.name AS name, run.kind AS kind, run.status AS status,
     requester.kind AS requester_kind, requester.name AS requester_name, queued, started, ended,
     run.resources AS resources, changed, failed, skipped, pending, operations, to_send,
     run.not_understood AS not_understood, is_unreachable,
@@ -169,6 +173,7 @@ impl HistoryReader<'_> {
                  AND (NOT ?5 OR run.status <> 'unchanged')
                  AND (?6 IS NULL OR queued >= ?6)
                  AND (?7 IS NULL OR run.id < ?7)
+                 AND (?9 IS NULL OR run.name = ?9)
              ORDER BY run.id DESC LIMIT ?8"
         ))?;
         let rows = select.query_map(
@@ -180,7 +185,8 @@ impl HistoryReader<'_> {
                 filter.is_notable,
                 filter.queued_after.map(milliseconds),
                 filter.before.map(|run| run.0),
-                filter.limit
+                filter.limit,
+                filter.name
             ],
             entry,
         )?;
@@ -313,6 +319,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
     Ok(RunEntry {
         id: RunId(row.get("id")?),
         device: row.get("device")?,
+        name: row.get("name")?,
         kind: row.get("kind")?,
         status: row.get("status")?,
         requester: Requester {

@@ -50,6 +50,8 @@ CREATE TABLE requester (
 CREATE TABLE run (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     device INTEGER NOT NULL REFERENCES device ON DELETE CASCADE,
+    -- What the runs of all devices of one command have in common. NULL: the run has not ended.
+    name TEXT,
     kind TEXT NOT NULL,
     -- 1: the change windows decide at the start whether it is a plan.
     follows_windows INTEGER NOT NULL DEFAULT 0,
@@ -76,6 +78,7 @@ CREATE TABLE run (
     record TEXT
 );
 CREATE INDEX run_device ON run (device, id);
+CREATE INDEX run_name ON run (name) WHERE name IS NOT NULL;
 CREATE INDEX run_open ON run (status) WHERE ended IS NULL;
 CREATE INDEX run_waiting ON run (device) WHERE status = 'queued';
 

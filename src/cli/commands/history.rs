@@ -1,14 +1,18 @@
 //! `switchtender history`: runs, resources and configurations in the store.
 
+use indexmap::IndexMap;
 use jiff::Timestamp;
 
+use crate::cli::commands::run_reference::RunReference;
 use crate::cli::exit::{CommandError, Exit, print, print_json};
 use crate::cli::options::global::Global;
 use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::cli::output::view::{resource_text, table};
-use crate::history::HistoryStore;
+use crate::clock;
 use crate::history::runs::{ResourceRun, RunEntry, RunFilter};
+use crate::history::{HistoryStore, RunId};
+use crate::inventory::range;
 use crate::terminal_text::TerminalText;
 
 const RUN_COLUMNS: [&str; 9] = [
@@ -25,8 +29,11 @@ const RUN_COLUMNS: [&str; 9] = [
 
 /// Show stored runs of devices, changes of resources, configurations
 ///
+/// The runs of one command on several devices are one row; `history RUN` has a row for each device.
+///
 /// Examples:
 ///   switchtender history
+///   switchtender history 20261123T223551.123Z
 ///   switchtender history sw1 --limit 10
 ///   switchtender history 'Network_vlan[42]'
 ///   switchtender history sw1 --configuration 2026-11-24T12:00:00Z
@@ -34,8 +41,8 @@ const RUN_COLUMNS: [&str; 9] = [
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct HistoryArgs {
-    /// Name of a device, or a resource such as `Network_vlan[42]`
-    #[arg(value_name = "DEVICE|RESOURCE")]
+    /// Name of a device, number or name of a run, or a resource such as `Network_vlan[42]`
+    #[arg(value_name = "DEVICE|RUN|RESOURCE")]
     subject: Option<String>,
 
     /// Show only the history of the resource on this device
@@ -73,7 +80,11 @@ pub(crate) fn run(args: &HistoryArgs, global: &Global) -> Result<Exit, CommandEr
             args.configuration(&history, device)?;
         }
         Some(subject) if subject.contains('[') => args.resource(&history, subject)?,
-        subject => args.runs(&history, subject.clone(), global)?,
+        Some(subject) => match RunReference::parse(subject) {
+            Some(run) => print_runs(&run.find(&args.store)?, args.output, global),
+            None => args.runs(&history, Some(subject.clone()), global)?,
+        },
+        None => args.runs(&history, None, global)?,
     }
     Ok(Exit::SUCCESS)
 }
@@ -85,10 +96,13 @@ impl HistoryArgs {
         device: Option<String>,
         global: &Global,
     ) -> Result<(), CommandError> {
+        // The runs of one command are one row.
+        let is_grouped = device.is_none() && self.output == Output::Human;
+        let limit = if is_grouped { u32::MAX } else { self.limit };
         let filter = RunFilter {
             device: device.clone(),
             is_notable: self.notable,
-            limit: self.limit,
+            limit,
             ..RunFilter::default()
         };
         let runs = history.read(|reader| {
@@ -101,16 +115,13 @@ impl HistoryArgs {
         });
         let runs = runs.map_err(store_error)?;
         let runs = runs.ok_or_else(|| unknown_device(device.as_deref().unwrap_or_default()))?;
-        match self.output {
-            Output::Json => print_lines(&runs),
-            Output::Human => {
-                let rows: Vec<Vec<String>> = runs.iter().map(run_row).collect();
-                print(&table::render(
-                    &RUN_COLUMNS,
-                    &rows,
-                    global.is_stdout_colored(),
-                ));
-            }
+        if is_grouped {
+            let mut rows = command_rows(&runs);
+            rows.truncate(usize::try_from(self.limit).unwrap_or(usize::MAX));
+            let colored = global.is_stdout_colored();
+            print(&table::render(&RUN_COLUMNS, &rows, colored));
+        } else {
+            print_runs(&runs, self.output, global);
         }
         Ok(())
     }
@@ -185,9 +196,88 @@ pub(crate) fn unknown_device(device: &str) -> CommandError {
         .hint("list the runs with `switchtender history`")
 }
 
-/// A time without fractions of a second.
+/// A time for people, without fractions of a second.
 pub(crate) fn seconds(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    clock::local_text(time)
+}
+
+/// Prints a row or a line of JSON for each run.
+pub(crate) fn print_runs(runs: &[RunEntry], output: Output, global: &Global) {
+    match output {
+        Output::Json => print_lines(runs),
+        Output::Human => {
+            let rows: Vec<Vec<String>> = runs.iter().map(run_row).collect();
+            print(&table::render(
+                &RUN_COLUMNS,
+                &rows,
+                global.is_stdout_colored(),
+            ));
+        }
+    }
+}
+
+/// Rows of runs; those of one command are one row, with its name.
+fn command_rows(runs: &[RunEntry]) -> Vec<Vec<String>> {
+    let mut commands: IndexMap<(Option<&str>, RunId), Vec<&RunEntry>> = IndexMap::default();
+    for run in runs {
+        // A run without a name is one of its own.
+        let own = if run.name.is_some() { RunId(0) } else { run.id };
+        let command = commands.entry((run.name.as_deref(), own)).or_default();
+        command.push(run);
+    }
+    let rows = commands.into_values().map(|mut runs| {
+        if let [run] = runs[..] {
+            return run_row(run);
+        }
+        runs.sort_by(|one, other| {
+            range::natural_order(&one.device).cmp(&range::natural_order(&other.device))
+        });
+        let mut row = run_row(runs[0]);
+        row[0] = runs[0].name.clone().unwrap_or_default();
+        let devices = range::of_names(runs.iter().map(|run| run.device.as_str()));
+        row[1] = shortened(&devices, runs.len());
+        let started = runs.iter().map(|run| run.started.unwrap_or(run.queued));
+        row[2] = started.min().map(seconds).unwrap_or_default();
+        row[4] = statuses(&runs);
+        let sum = |count: fn(&RunEntry) -> String| {
+            let counts = runs.iter().filter_map(|run| count(run).parse::<u64>().ok());
+            counts.sum::<u64>().to_string()
+        };
+        row[5] = sum(|run| run.counts.changed.to_string());
+        row[6] = sum(|run| run.counts.failed.to_string());
+        row[7] = sum(|run| run.counts.pending.to_string());
+        row
+    });
+    rows.collect()
+}
+
+/// `2 failed, 298 changed`; one word if all runs have it.
+fn statuses(runs: &[&RunEntry]) -> String {
+    let mut counts: IndexMap<&str, usize> = IndexMap::default();
+    for run in runs {
+        *counts.entry(run.status.word()).or_default() += 1;
+    }
+    if counts.len() == 1 {
+        return runs[0].status.word().to_owned();
+    }
+    let counts = counts.iter().map(|(word, count)| format!("{count} {word}"));
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+/// Ranges of names in at most about 40 columns, with the number of all devices.
+pub(crate) fn shortened(names: &[String], count: usize) -> String {
+    const WIDTH: usize = 40;
+    let mut text = String::new();
+    for (index, name) in names.iter().enumerate() {
+        if index > 0 && text.len() + name.len() + 2 > WIDTH {
+            return format!("{text}, … ({count} devices)");
+        }
+        if index > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(name);
+    }
+    text
 }
 
 fn run_row(run: &RunEntry) -> Vec<String> {

@@ -8,7 +8,9 @@ use serde_json::json;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 
+use crate::cli::commands::history;
 use crate::cli::commands::run::{PreparedRun, RunCommand};
+use crate::cli::commands::run_reference::RunReference;
 use crate::cli::exit::{CommandError, Exit, print, print_json};
 use crate::cli::options::global::Global;
 use crate::cli::options::inventory_source::InventorySource;
@@ -20,11 +22,12 @@ use crate::cli::options::run_arguments::protect_policies;
 use crate::cli::options::selection::Selection;
 use crate::cli::options::state_root::state_root;
 use crate::cli::options::target_options::TargetArgs;
-use crate::cli::output::view::DeviceSummary;
+use crate::cli::output::view::{DeviceSummary, table};
 use crate::cli::runtime::block_on;
 use crate::cli::{commands::confirmation, commands::stored_plan};
 use crate::fleet::run_request::RunRequest;
 use crate::fleet::undo::{UndoCatalogs, UndoChoice, UndoRecord};
+use crate::history::runs::RunEntry;
 use crate::inventory::range;
 use crate::route::HostResourcePolicy;
 use crate::run_kind::RunKind;
@@ -45,7 +48,7 @@ use crate::terminal_text::TerminalText;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct UndoArgs {
-    /// Run of the list, or file of a plan that was applied
+    /// Run of the list, number of a stored run, or file of a plan that was applied
     #[arg(value_name = "RUN|PLAN", id = "run")]
     run: Option<String>,
 
@@ -85,22 +88,41 @@ pub(crate) struct UndoArgs {
 }
 
 impl UndoArgs {
-    /// What is undone; `None`: the runs are listed.
-    fn choice(&self) -> Result<Option<UndoChoice>, CommandError> {
+    /// What is undone; `None`: the runs are listed. A number selects the device of its run.
+    fn choice(&self) -> Result<Option<(UndoChoice, Selection)>, CommandError> {
+        let selection = self.selection.clone();
         let Some(run) = &self.run else {
-            return Ok(self.last.then_some(UndoChoice::Last));
+            return Ok(self.last.then_some((UndoChoice::Last, selection)));
         };
         let file = Path::new(run);
-        Ok(Some(if file.is_file() {
-            UndoChoice::Plan(stored_plan::load(file)?.digest())
+        if file.is_file() {
+            let choice = UndoChoice::Plan(stored_plan::load(file)?.digest());
+            return Ok(Some((choice, selection)));
+        }
+        let Some(reference @ RunReference::Number(_)) = RunReference::parse(run) else {
+            return Ok(Some((UndoChoice::Run(run.clone()), selection)));
+        };
+        let found = reference.find(&self.arguments.store)?;
+        let Some(RunEntry {
+            device,
+            name: Some(name),
+            ..
+        }) = found.first()
+        else {
+            return Err(CommandError::new(format!("the run {run} cannot be undone"))
+                .hint("list the runs that can be undone with `switchtender undo`"));
+        };
+        let selection = if selection.is_empty() {
+            Selection::of_device(device)
         } else {
-            UndoChoice::Run(run.clone())
-        }))
+            selection
+        };
+        Ok(Some((UndoChoice::Run(name.clone()), selection)))
     }
 }
 
 pub(crate) fn run(args: &UndoArgs, global: &Global) -> Result<Exit, CommandError> {
-    let Some(choice) = args.choice()? else {
+    let Some((choice, selection)) = args.choice()? else {
         return list(args);
     };
     let arguments = &args.arguments;
@@ -110,7 +132,7 @@ pub(crate) fn run(args: &UndoArgs, global: &Global) -> Result<Exit, CommandError
         catalog: None,
         state: None,
         manifest: ManifestArgs::default(),
-        selection: args.selection.clone(),
+        selection,
         definitions: args.definitions.clone(),
         settings: args.settings.clone(),
         allow_name_mismatch: false,
@@ -195,6 +217,9 @@ fn unreadable(error: StoreError) -> CommandError {
     CommandError::new("cannot read the runs").with_source(error)
 }
 
+/// The columns of the list.
+const COLUMNS: [&str; 4] = ["Run", "Devices", "Resources", "Undo of"];
+
 /// A run of the list.
 #[derive(Default)]
 struct ListedRun {
@@ -220,7 +245,7 @@ fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
             }
         }
     }
-    let mut text = TerminalText::new();
+    let mut rows = Vec::new();
     for (run, ListedRun { devices, undo_of }) in runs.iter().rev() {
         if args.arguments.output == RunOutput::Json {
             let mut object = json!({ "run": run, "devices": devices });
@@ -230,37 +255,28 @@ fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
             print_json(&format!("{object}\n"));
             continue;
         }
-        text.add(format_args!("{run}  {}", render_devices(devices)));
-        if let Some(undone) = undo_of {
-            text.add(format_args!("  undo of {undone}"));
-        }
-        text.end_line();
+        rows.push(vec![
+            run.clone(),
+            render_devices(devices),
+            devices.values().sum::<usize>().to_string(),
+            undo_of.clone().unwrap_or_default(),
+        ]);
     }
-    if runs.is_empty() && args.arguments.output != RunOutput::Json {
-        text.line("no run is stored that can be undone");
+    if args.arguments.output != RunOutput::Json {
+        print(&if runs.is_empty() {
+            TerminalText::of_line("no run is stored that can be undone")
+        } else {
+            table::render(&COLUMNS, &rows, false)
+        });
     }
-    print(&text);
     Ok(Exit::SUCCESS)
 }
 
-/// Devices with the number of their resources; those with one number together.
+/// The names of devices; of many, the first ones.
 fn render_devices(devices: &BTreeMap<String, usize>) -> String {
-    let mut groups: Vec<(usize, Vec<&str>)> = Vec::new();
-    let mut devices: Vec<(&String, &usize)> = devices.iter().collect();
-    devices.sort_by_key(|(name, _)| range::natural_order(name));
-    for (name, count) in devices {
-        match groups.iter_mut().find(|(other, _)| other == count) {
-            Some((_, names)) => names.push(name),
-            None => groups.push((*count, vec![name])),
-        }
-    }
-    let groups = groups.into_iter().map(|(count, names)| {
-        let noun = if count == 1 { "resource" } else { "resources" };
-        let each = if names.len() == 1 { "" } else { " each" };
-        let names = range::of_names(names).join(", ");
-        format!("{names} ({count} {noun}{each})")
-    });
-    groups.collect::<Vec<_>>().join("; ")
+    let mut names: Vec<&str> = devices.keys().map(String::as_str).collect();
+    names.sort_by_key(|name| range::natural_order(name));
+    history::shortened(&range::of_names(names), devices.len())
 }
 
 #[cfg(test)]
@@ -268,12 +284,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_with_one_number_are_together() {
-        let devices = [("sw1", 2), ("sw2", 2), ("sw3", 1), ("sw4", 2)];
-        let devices = devices.map(|(name, count)| (name.to_owned(), count)).into();
+    fn many_devices_are_shortened() {
+        let devices = |numbers: &[usize]| -> BTreeMap<String, usize> {
+            let names = numbers.iter().map(|number| format!("switch{number}"));
+            names.map(|name| (name, 1)).collect()
+        };
         assert_eq!(
-            render_devices(&devices),
-            "sw[1-2], sw4 (2 resources each); sw3 (1 resource)"
+            render_devices(&devices(&[1, 2, 3, 5])),
+            "switch[1-3], switch5"
+        );
+        let odd: Vec<usize> = (0..30).map(|number| 2 * number + 1).collect();
+        assert_eq!(
+            render_devices(&devices(&odd)),
+            "switch1, switch3, switch5, switch7, … (30 devices)"
         );
     }
 }

@@ -16,6 +16,14 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
+    /// One device.
+    pub(crate) fn of_device(name: &str) -> Self {
+        Self {
+            target: vec![name.to_owned()],
+            label: Vec::new(),
+        }
+    }
+
     /// Whether all devices are selected.
     pub(crate) fn is_empty(&self) -> bool {
         self.target.is_empty() && self.label.is_empty()
