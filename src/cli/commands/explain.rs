@@ -33,6 +33,10 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandEr
     } else {
         let words = args.words.join(" ");
         let mut code = code_of(&words);
+        let joined = code.trim().replace(' ', "-");
+        if Rule::find(&joined).is_some() {
+            code = &joined;
+        }
         if Rule::find(code).is_none() && topic::find(code).is_none() {
             code = code_in(code).unwrap_or(code);
         }
@@ -40,6 +44,10 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandEr
             add_rule(&mut text, rule);
         } else if let Some(topic) = topic::find(code) {
             add_topic(&mut text, topic);
+            if let Some(key) = DefinitionKey::find(code) {
+                text.end_line();
+                add_key(&mut text, &key);
+            }
         } else if let Some(key) = DefinitionKey::find(code) {
             add_key(&mut text, &key);
         } else if !code.is_empty() && code.chars().all(|character| character.is_ascii_digit()) {

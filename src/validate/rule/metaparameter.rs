@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     effects: Effects::REFUSE_DEVICE,
     summary: "a metaparameter with an invalid value",
     explanation: "\
-`noop` is true or false, `loglevel` is a log level, `tag` is a word, and `audit` names attributes of the
+A metaparameter is an attribute that resources of all types can have: it orders them, or changes how they are
+applied. `noop` is true or false, `loglevel` is a log level, `tag` is a word, and `audit` names attributes of the
 type. Puppet refuses a catalog with other values before it applies the first resource.",
     bad: "
 network_vlan { '40':

@@ -13,10 +13,11 @@ pub(super) struct Topic {
 }
 
 /// The groups of topics with their headings.
-pub(super) const GROUPS: [(&str, &[Topic]); 7] = [
+pub(super) const GROUPS: [(&str, &[Topic]); 8] = [
     ("Statuses of devices", STATUSES),
     ("Columns of tables", COLUMNS),
     ("Classes of lines", CLASSES),
+    ("Words", WORDS),
     ("Exit codes", EXIT_CODES),
     ("Messages about changes", CHANGES),
     ("Errors in files", FILES),
@@ -45,9 +46,14 @@ const STATUSES: &[Topic] = &[
         explanation: "Other resources may be changed. A resource with a failed verification counts as changed and as failed. The first error\nis at the end of the summary, `switchtender report DEVICE` has all of them with the commands and the answers of the\ndevice. Exit code 1. With --detailed-exitcodes: 6 if the device has changes of the run, otherwise 4.",
     },
     Topic {
+        name: "unreachable",
+        summary: "the device, or its jump host, could not be connected",
+        explanation: "Nothing was changed. It is a kind of `not run`: JSON output has the status `not run`, and `--only failed` selects both.\nCheck address, port and the route to the device with `switchtender doctor --connect`. Exit code 1.",
+    },
+    Topic {
         name: "not-run",
         summary: "the device was not changed, and no resource is the reason",
-        explanation: "The catalog was refused, the device cannot be reached, the login failed, another run has the lock, or a limit is\nexceeded: a plan then shows the changes, and a run makes none of them. The reason is at the end of the summary. Exit code 1.",
+        explanation: "The catalog was refused, the login failed, another run has the lock, or a limit is\nexceeded: a plan then shows the changes, and a run makes none of them. The reason is at the end of the summary. Exit code 1.",
     },
 ];
 
@@ -60,7 +66,7 @@ const COLUMNS: &[Topic] = &[
     Topic {
         name: "status",
         summary: "the result of a device's run",
-        explanation: "One of unchanged, changed, pending, failed and not run. `switchtender explain STATUS` explains it.",
+        explanation: "One of unchanged, changed, pending, failed, unreachable and not run. `switchtender explain STATUS` explains it.",
     },
     Topic {
         name: "resources",
@@ -73,14 +79,9 @@ const COLUMNS: &[Topic] = &[
         explanation: "In a plan and with --noop. A resource counts once, whatever the number of its attributes.",
     },
     Topic {
-        name: "to-send",
-        summary: "commands or requests that a run would send",
-        explanation: "In a plan and with --noop.",
-    },
-    Topic {
-        name: "sent",
-        summary: "commands or requests that the run sent to change the device",
-        explanation: "Reads do not count. A refused command counts, too.",
+        name: "commands",
+        summary: "commands or requests that the run sent to change the device, or that a run would send",
+        explanation: "A line that only enters a mode, such as `interface Gi1/0/1` before `description x`, belongs to the command in it.\nReads do not count. A refused command counts, too.",
     },
     Topic {
         name: "covered",
@@ -157,6 +158,44 @@ const EXIT_CODES: &[Topic] = &[
         name: "130",
         summary: "the run was ended by a third Ctrl-C",
         explanation: "Nothing waited for the devices. Run `plan` to see what they have.",
+    },
+];
+
+const WORDS: &[Topic] = &[
+    Topic {
+        name: "catalog",
+        summary: "the list of all resources of one device",
+        explanation: "Puppet compiles it from manifests. From the YAML files of --state, the program makes it itself.",
+    },
+    Topic {
+        name: "certname",
+        summary: "the name of a device in its catalog and for a Puppet Server",
+        explanation: "Without `certname` in the inventory it is the name of the device.",
+    },
+    Topic {
+        name: "refresh",
+        summary: "an action of a resource after another one has changed",
+        explanation: "`notify` and `subscribe` request it. Few types have one: most resources do nothing.",
+    },
+    Topic {
+        name: "namevar",
+        summary: "the attribute that is the name of an instance, such as the number of a VLAN",
+        explanation: "If no value is set, the title is the name. Instances of some types have several, such as a list and a number.",
+    },
+    Topic {
+        name: "canon",
+        summary: "how a definition brings spellings of one value to one form",
+        explanation: "With `canon = [\"mac-dots\"]`, `00:11:22:33:44:55` equals `0011.2233.4455`, and nothing is changed.",
+    },
+    Topic {
+        name: "structural-mock",
+        summary: "a mock device that is made from the definition of its platform",
+        explanation: "It has modes, prompts and lines of the definition only. A success on it proves nothing about a real device.",
+    },
+    Topic {
+        name: "run",
+        summary: "what was done on one device, or, by its name, what one command did on all of its devices",
+        explanation: "The store gives each run of a device a number, such as 4711. One `apply` has a name, such as 20261123T223551.123Z.\n`report`, `undo` and `history` accept both.",
     },
 ];
 
