@@ -74,3 +74,9 @@ mod tests {
         assert_eq!(after(316_516_000_000).to_string(), "9000-01-01T00:00:00Z");
     }
 }
+
+/// A time for people, in the zone of this host with its offset: `2026-11-24 13:00:00 +01:00`.
+pub(crate) fn local_text(time: Timestamp) -> String {
+    let local = time.to_zoned(jiff::tz::TimeZone::system());
+    local.strftime("%F %T %:z").to_string()
+}

@@ -5,6 +5,7 @@
 //! in both directions; `last_run_summary.yaml` has the numbers
 //! (`docs/reference/transaction.md`, section 17). This module does not write files.
 
+pub(crate) mod alike;
 pub(crate) mod command_lines;
 mod context;
 pub(crate) mod coverage_page;
@@ -27,6 +28,7 @@ pub(crate) use coverage_record::CoverageRecord;
 pub(crate) use finding::FindingRecord;
 pub use metrics::Number;
 pub use record::RunRecord;
+pub(crate) use record::UNREACHABLE;
 pub(crate) use run_counts::RunCounts;
 pub(crate) use run_status::RunStatus;
 pub(crate) use undo_plan::{ResourceUndo, UndoPlan};

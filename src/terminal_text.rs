@@ -112,8 +112,18 @@ impl TerminalText {
         self
     }
 
-    /// The same lines in so many columns: longer ones are wrapped at blanks, with an indent. Commands,
-    /// differences and excerpts of files are left as they are.
+    /// The same lines behind a prefix.
+    #[must_use]
+    pub(crate) fn indented(&self, prefix: &str) -> Self {
+        let lines = self.text.split_inclusive('\n');
+        Self {
+            text: lines.map(|line| format!("{prefix}{line}")).collect(),
+            colors: self.colors,
+        }
+    }
+
+    /// The same lines in so many columns: longer ones are wrapped at blanks, with an indent. Commands and
+    /// differences are wrapped behind commas, too; excerpts of files are left as they are.
     #[must_use]
     pub(crate) fn wrapped(&self, width: usize) -> Self {
         let mut text = String::with_capacity(self.text.len());
@@ -139,52 +149,64 @@ impl TerminalText {
 
 /// The number of columns of a text without its sequences for colors.
 fn columns(text: &str) -> usize {
-    let mut count = 0;
+    without_sequences(text).chars().count()
+}
+
+/// Adds a line, wrapped at blanks if it is too long. A word is never divided.
+fn wrap_line(line: &str, width: usize, text: &mut String) {
+    let content = line.trim_end_matches('\n');
+    let visible = without_sequences(content);
+    let trimmed = visible.trim_start();
+    let indent = visible.len() - trimmed.len();
+    let is_excerpt = trimmed.starts_with('|')
+        || trimmed
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .starts_with(" | ");
+    if is_excerpt || columns(content) <= width || indent + 20 > width {
+        return text.push_str(line);
+    }
+    let is_code = trimmed.starts_with(['>', '+', '-', '@']);
+    let further = indent + if is_code { 6 } else { 2 };
+    let mut column = 0;
+    for word in words(content, is_code) {
+        let length = columns(word.trim_end());
+        if column > further && column + length > width {
+            let end = text.trim_end_matches(' ').len();
+            text.truncate(end);
+            text.push('\n');
+            text.push_str(&" ".repeat(further));
+            column = further;
+        }
+        text.push_str(word);
+        column += columns(word);
+    }
+    text.push_str(&line[content.len()..]);
+}
+
+/// The words of a line with the blanks behind them. Commands in backticks are one word: they are copied. Code has
+/// words behind commas, too: JSON has no blanks.
+fn words(content: &str, is_code: bool) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    let mut before = ' ';
+    content.split_inclusive(move |character| {
+        is_quoted ^= character == '`';
+        // The blanks in front of the line belong to its first word.
+        let is_end = character == ' ' && before != ' ' && !is_quoted;
+        before = character;
+        is_end || is_code && character == ','
+    })
+}
+
+/// A text without its sequences for colors.
+fn without_sequences(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("\x1b[") {
-        count += rest[..at].chars().count();
+        visible.push_str(&rest[..at]);
         let end = rest[at..].find('m').map_or(rest.len(), |end| at + end + 1);
         rest = &rest[end..];
     }
-    count + rest.chars().count()
-}
-
-/// Adds a line, wrapped at blanks if it is too long.
-fn wrap_line(line: &str, width: usize, text: &mut String) {
-    let content = line.trim_end_matches('\n');
-    let visible = content.trim_start();
-    let indent = content.len() - visible.len();
-    let is_code = visible.starts_with(['>', '|', '+', '-', '@'])
-        || visible
-            .trim_start_matches(|c: char| c.is_ascii_digit())
-            .starts_with(" | ");
-    if is_code || columns(content) <= width || indent + 20 > width {
-        return text.push_str(line);
-    }
-    let mut column = 0;
-    let mut is_quoted = false;
-    // Commands in backticks are one word: they are copied.
-    let words = content.split(|character| {
-        is_quoted ^= character == '`';
-        character == ' ' && !is_quoted
-    });
-    for (index, word) in words.enumerate() {
-        let length = columns(word);
-        if index > 0 {
-            let is_first = column <= indent;
-            if !is_first && column + 1 + length > width {
-                text.push('\n');
-                text.push_str(&" ".repeat(indent + 2));
-                column = indent + 2;
-            } else {
-                text.push(' ');
-                column += 1;
-            }
-        }
-        text.push_str(word);
-        column += length;
-    }
-    text.push_str(&line[content.len()..]);
+    visible + rest
 }
 
 impl fmt::Debug for TerminalText {
@@ -240,11 +262,14 @@ mod tests {
         text.add("sw1: ").paint(Style::BoldRed, "Error");
         text.line(": the device refused the login of admin");
         text.line("    > switchport trunk allowed vlan 1,2,3,4,5");
+        text.line("  > {\"destination\":\"192.0.2.111:443\",\"pool\":\"web\"}");
         text.line("3 | a line of a file that is longer than others");
         assert_eq!(
             text.wrapped(30).as_str(),
             "sw1: \u{1b}[1;31mError\u{1b}[0m: the device refused\n  the login of admin\n    \
-             > switchport trunk allowed vlan 1,2,3,4,5\n3 | a line of a file that is longer than others\n"
+             > switchport trunk allowed\n          vlan 1,2,3,4,5\n  > \
+             {\"destination\":\"192.0.2.111:443\",\n        \"pool\":\"web\"}\n\
+             3 | a line of a file that is longer than others\n"
         );
         assert_eq!(text.wrapped(100), text);
         let hint = TerminalText::of_line("hint: run `ssh-keyscan -p 2201 192.0.2.1` and compare");

@@ -3,13 +3,19 @@
 use std::process::{Command, Stdio};
 
 /// The effective user; below `sudo`, the user who called it. A user without a name is a number.
-pub(super) fn user_name() -> String {
+pub(crate) fn user_name() -> String {
     let id = rustix::process::geteuid();
     let caller = std::env::var("SUDO_USER").ok();
     caller
         .filter(|name| id.is_root() && !name.is_empty())
         .or_else(effective_user)
         .unwrap_or_else(|| format!("uid {}", id.as_raw()))
+}
+
+/// The user and the host.
+pub(crate) fn author() -> String {
+    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    format!("{}@{}", user_name(), host.trim())
 }
 
 /// `$USER` can be another one, and `/etc/passwd` does not have the users of a directory service.

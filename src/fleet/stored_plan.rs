@@ -144,6 +144,8 @@ pub(crate) enum PlanUse {
 /// The devices of a new plan.
 #[derive(Debug)]
 pub(crate) struct PlannedDevices {
+    /// The name of the plan.
+    pub(crate) id: String,
     /// Digest of models and drivers.
     pub(crate) definitions: String,
     pub(crate) devices: Mutex<BTreeMap<String, PlannedDevice>>,
@@ -155,6 +157,15 @@ impl PlanUse {
         match self {
             PlanUse::Check { digest, .. } => Some(digest),
             PlanUse::None | PlanUse::Save(_) => None,
+        }
+    }
+
+    /// The name of the plan.
+    pub(crate) fn id(&self) -> Option<&str> {
+        match self {
+            PlanUse::None => None,
+            PlanUse::Save(planned) => Some(&planned.id),
+            PlanUse::Check { plan, .. } => Some(&plan.id),
         }
     }
 
@@ -472,25 +483,35 @@ fn resource_changed(
     now: Option<&PlannedResource>,
 ) -> Diagnostic {
     let name = planned.or(now).map_or("", |found| found.resource.as_str());
-    let text = |found: Option<&PlannedResource>| {
+    let texts = |found: Option<&PlannedResource>| -> Vec<String> {
         let changes = found.iter().flat_map(|found| &found.changes);
         let changes = changes.map(ToString::to_string);
         let operations = found.iter().flat_map(|found| &found.operations);
         let operations = operations.map(ToString::to_string);
-        let all: Vec<String> = changes.chain(operations).collect();
-        if all.is_empty() {
-            "no change".to_owned()
-        } else {
-            all.join(", ")
+        changes.chain(operations).collect()
+    };
+    let (of_plan, of_now) = (texts(planned), texts(now));
+    // What both have says nothing, unless their order differs.
+    let others = |own: &[String], other: &[String]| {
+        let own_only: Vec<&str> = own
+            .iter()
+            .filter(|text| !other.contains(text))
+            .map(String::as_str)
+            .collect();
+        match (own_only.is_empty(), own.is_empty()) {
+            (false, _) => own_only.join(", "),
+            (true, true) => "no change".to_owned(),
+            (true, false) if other.len() > own.len() => "nothing else".to_owned(),
+            (true, false) => own.join(", "),
         }
     };
-    let (before, after) = (text(planned), text(now));
+    let (before, after) = (others(&of_plan, &of_now), others(&of_now, &of_plan));
     let read = planned.zip(now).and_then(|(planned, now)| {
         let names = planned.read.keys().chain(now.read.keys());
         let mut names = names.filter(|name| planned.read.get(*name) != now.read.get(*name));
         names.next().cloned()
     });
-    let difference = match (before == after, read) {
+    let difference = match (of_plan == of_now, read) {
         (false, _) => format!("planned: {before}; now: {after}"),
         (true, Some(name)) => format!("{name} changed on the device"),
         (true, None) => "a secret changed".to_owned(),

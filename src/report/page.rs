@@ -1,23 +1,28 @@
 //! Reports as one HTML page.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use minijinja::context;
 use minijinja::value::Value;
 use serde_json::Value as Json;
 
+use super::alike::{AlikeDevice, AlikeDevices, AlikeGroup, OwnWords};
 use super::difference::DiffLineKind;
 use super::{RunRecord, command_lines, html};
-use crate::catalog::rich_data;
+use crate::catalog::{Level, rich_data};
+use crate::inventory::range;
+use crate::run_kind::RunKind;
 use crate::transaction::{Event, EventStatus, LogEntry, LogKind, ResourceStatus};
 
 /// A page about one run or several records.
 pub(crate) struct Page {
     pub(crate) title: String,
+    /// What names the run, such as the author of a plan.
+    pub(crate) facts: Vec<(&'static str, String)>,
     /// The number of devices with each status, if there are several.
     pub(crate) totals: Option<String>,
-    /// The devices have durations.
-    pub(crate) has_durations: bool,
     pub(crate) devices: Vec<PageDevice>,
 }
 
@@ -25,6 +30,7 @@ pub(crate) struct Page {
 pub(crate) struct PageDevice {
     pub(crate) name: String,
     pub(crate) platform: Option<String>,
+    pub(crate) own: OwnWords,
     pub(crate) took: Option<Duration>,
     pub(crate) record: RunRecord,
 }
@@ -32,71 +38,135 @@ pub(crate) struct PageDevice {
 impl PageDevice {
     /// A device with its record only.
     pub(crate) fn new(name: impl Into<String>, record: RunRecord) -> Self {
+        let name = name.into();
         Self {
-            name: name.into(),
+            own: OwnWords::of_name(&name),
+            name,
             platform: None,
             took: None,
             record,
         }
     }
 
-    /// The values of the template.
-    fn values(&self) -> Value {
+    /// The values of its row. `section` is the number of its group.
+    fn row(&self, section: usize) -> Value {
         let record = &self.record;
         let counts = record.counts;
-        let resources = || record.managed();
-        let notable = resources().filter(|status| status.is_notable());
-        let other = resources().filter(|status| !status.is_notable());
-        let logs = |is_problem: bool| -> Vec<Value> {
-            let logs = record.logs.iter();
-            // Nothing was applied.
-            logs.filter(|log| !record.is_without_changes() || log.kind != LogKind::Duration)
-                .filter(|log| log.level.is_problem() == is_problem)
-                .map(|log| message(log))
-                .collect()
-        };
-        let mut notes = Vec::new();
-        if record.is_without_changes() {
-            notes.push("no changes were made (noop)");
-        }
-        if !record.completed {
-            notes.push("the run did not complete");
-        }
-        let undo = record.undo.as_ref();
-        let (graph, no_graph) = match &record.graph {
-            Some(Ok(svg)) => (Some(Value::from_safe_string(svg.clone())), None),
-            Some(Err(reason)) => (None, Some(reason)),
-            None => (None, None),
+        let commands = if record.is_without_changes() {
+            counts.to_send
+        } else {
+            counts.operations
         };
         context! {
             name => self.name,
-            platform => self.platform,
-            status => record.status().word(),
-            time => record.start(),
-            duration => self.took.map(|took| format!("{:.1}s", took.as_secs_f64())),
-            notes,
+            section,
+            status => record.status_word(),
             resources => counts.resources,
             changed => counts.changed,
+            pending => counts.pending,
             failed => counts.failed,
             skipped => counts.skipped,
-            pending => counts.pending,
-            notable => notable.map(|status| resource(status)).collect::<Vec<_>>(),
-            other => other.map(|status| status.reference.as_str()).collect::<Vec<_>>(),
-            problems => logs(true),
-            messages => logs(false),
-            not_understood => record.not_understood,
-            difference => difference(&record.difference),
-            without_difference => record.without_difference,
-            undo => undo.map(|undo| &undo.resources),
-            not_restored => undo.map(|undo| difference(&undo.not_restored)),
-            graph,
-            no_graph,
+            commands,
+            time => if self.took.is_none() { record.start() } else { String::new() },
+            duration => self.took.map(|took| format!("{:.1}s", took.as_secs_f64())),
         }
     }
 }
 
-fn message(log: &LogEntry) -> Value {
-    context! { level => log.level, source => log.source, text => log.text() }
+/// The groups of devices with alike records, and the number of the first group of each device.
+fn groups(devices: &[PageDevice]) -> (Vec<AlikeGroup>, HashMap<String, usize>) {
+    let mut alike = AlikeDevices::default();
+    for device in devices {
+        let record = &device.record;
+        let logs = record.logs.iter();
+        // The duration and details are of one device.
+        let is_common = |log: &&Arc<LogEntry>| {
+            devices.len() == 1 || log.kind != LogKind::Duration && log.level >= Level::Notice
+        };
+        alike.add(AlikeDevice {
+            name: device.name.clone(),
+            platform: device.platform.clone().unwrap_or_default(),
+            own: device.own.clone(),
+            record: RunRecord {
+                logs: logs.filter(is_common).cloned().collect(),
+                ..record.clone()
+            },
+        });
+    }
+    let positions = devices.iter().map(|device| device.name.as_str()).zip(0..);
+    let groups = alike.groups(Some(&positions.collect()));
+    let mut sections = HashMap::new();
+    for (index, group) in groups.iter().enumerate() {
+        for name in &group.devices {
+            sections.entry(name.clone()).or_insert(index + 1);
+        }
+    }
+    (groups, sections)
+}
+
+/// The values of the section of a group.
+fn section(group: &AlikeGroup) -> Value {
+    let record = &group.record;
+    let is_one = group.devices.len() == 1;
+    let resources = || record.managed();
+    let notable = resources().filter(|status| status.is_notable());
+    let other = resources().filter(|status| is_one && !status.is_notable());
+    let logs = |is_problem: bool| {
+        let logs = record.logs.iter();
+        // Nothing was applied.
+        logs.filter(|log| !record.is_without_changes() || log.kind != LogKind::Duration)
+            .filter(move |log| log.level.is_problem() == is_problem)
+            .map(|log| message(log, None))
+    };
+    let warnings = group.warnings.iter().map(|(log, devices)| {
+        let is_of_all = devices.len() == group.devices.len();
+        message(log, (!is_of_all).then(|| names(devices)))
+    });
+    let mut notes = Vec::new();
+    match record.kind {
+        RunKind::Apply => {}
+        RunKind::Noop => notes.push("no changes were made (noop)"),
+        RunKind::Plan => notes.push("a plan: no changes were made"),
+    }
+    if !record.completed {
+        notes.push("the run did not complete");
+    }
+    let undo = record.undo.as_ref();
+    let graph = match &record.graph {
+        Some(Ok(svg)) => Some(Value::from_safe_string(svg.clone())),
+        _ => None,
+    };
+    let rows = group.values.rows.iter();
+    let rows = rows.map(|(devices, cells)| context! { devices => names(devices), cells });
+    context! {
+        name => names(&group.devices),
+        count => group.devices.len(),
+        platform => Some(&group.platform).filter(|platform| !platform.is_empty()),
+        status => record.status_word(),
+        notes,
+        columns => group.values.columns,
+        rows => rows.collect::<Vec<_>>(),
+        notable => notable.map(|status| resource(status)).collect::<Vec<_>>(),
+        other => other.map(|status| status.reference.as_str()).collect::<Vec<_>>(),
+        problems => warnings.chain(logs(true)).collect::<Vec<_>>(),
+        messages => logs(false).collect::<Vec<_>>(),
+        not_understood => record.not_understood,
+        difference => difference(&record.difference),
+        difference_of => group.is_template.then(|| &group.devices[0]),
+        without_difference => record.without_difference,
+        undo => undo.map(|undo| &undo.resources),
+        not_restored => undo.map(|undo| difference(&undo.not_restored)),
+        graph,
+    }
+}
+
+fn names(devices: &[String]) -> String {
+    range::of_names(devices.iter().map(String::as_str)).join(", ")
+}
+
+/// `only`: the devices of a message that not all devices of the group have.
+fn message(log: &LogEntry, only: Option<String>) -> Value {
+    context! { level => log.level, source => log.source, text => log.text(), only }
 }
 
 fn resource(status: &ResourceStatus) -> Value {
@@ -156,14 +226,49 @@ fn value_text(value: Option<&switchtender_devices::value::Value>) -> String {
 
 /// The page as HTML.
 pub(crate) fn render(page: &Page) -> String {
-    let devices = page.devices.iter().map(PageDevice::values);
+    let (groups, sections) = groups(&page.devices);
+    let rows = page.devices.iter();
+    let rows = rows.map(|device| device.row(sections.get(&device.name).copied().unwrap_or(1)));
+    let facts = page.facts.iter();
+    let facts = facts.map(|(name, value)| context! { name, value });
     let values = context! {
         title => page.title,
+        facts => facts.collect::<Vec<_>>(),
         totals => page.totals,
-        has_durations => page.has_durations,
-        devices => devices.collect::<Vec<_>>(),
+        columns => columns(&page.devices),
+        devices => rows.collect::<Vec<_>>(),
+        groups => groups.iter().map(section).collect::<Vec<_>>(),
     };
     html::render(include_str!("page.html"), values)
+}
+
+/// The columns of the table that tell something: their keys and headings.
+fn columns(devices: &[PageDevice]) -> Vec<Value> {
+    let has = |test: fn(&PageDevice) -> bool| devices.iter().any(test);
+    let all = [
+        ("resources", "Resources", true),
+        (
+            "changed",
+            "Changed",
+            has(|one| !one.record.is_without_changes() || one.record.counts.changed > 0),
+        ),
+        (
+            "pending",
+            "To change",
+            has(|one| one.record.is_without_changes() || one.record.counts.pending > 0),
+        ),
+        ("failed", "Failed", has(|one| one.record.counts.failed > 0)),
+        (
+            "skipped",
+            "Skipped",
+            has(|one| one.record.counts.skipped > 0),
+        ),
+        ("commands", "Commands", true),
+        ("time", "Time", has(|one| one.took.is_none())),
+        ("duration", "Duration", has(|one| one.took.is_some())),
+    ];
+    let used = all.into_iter().filter(|(_, _, is_used)| *is_used);
+    used.map(|(key, name, _)| context! { key, name }).collect()
 }
 
 #[cfg(test)]
@@ -228,8 +333,8 @@ mod tests {
         };
         let html = render(&Page {
             title: attack.to_owned(),
+            facts: vec![("Author", attack.to_owned())],
             totals: Some(attack.to_owned()),
-            has_durations: true,
             devices: vec![device],
         });
         for forbidden in ["<script", "<img", "\u{1b}", "\u{202e}"] {
@@ -248,8 +353,8 @@ mod tests {
         let device = PageDevice::new("sw1", record);
         let html = render(&Page {
             title: "Report".to_owned(),
+            facts: Vec::new(),
             totals: None,
-            has_durations: false,
             devices: vec![device],
         });
         assert!(html.contains("<svg id=\"graph\"></svg>"), "{html}");

@@ -76,6 +76,8 @@ pub(crate) struct PuppetReport<'a> {
     protection: Option<Verdict>,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     undone: Cow<'a, [ResourceUndo]>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    unreachable: bool,
 }
 
 /// The result of a run in Puppet's words.
@@ -184,6 +186,7 @@ impl<'a> From<&'a RunRecord> for PuppetReport<'a> {
             configuration_difference: Cow::Borrowed(&record.difference),
             protection: record.protection,
             undone: Cow::Borrowed(&record.undone),
+            unreachable: record.is_unreachable,
         }
     }
 }
@@ -218,6 +221,7 @@ impl PuppetReport<'_> {
         record.difference = self.configuration_difference.into_owned();
         record.protection = self.protection;
         record.undone = self.undone.into_owned();
+        record.is_unreachable = self.unreachable;
         record.completed = self.transaction_completed;
         record.counts.cut_short = !self.transaction_completed;
         let is_failed = self.status == PuppetStatus::Failed;

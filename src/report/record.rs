@@ -17,11 +17,17 @@ use crate::inventory::SavePolicy;
 use crate::run_kind::RunKind;
 use crate::transaction::{EventStatus, LogEntry, LogKind, ResourceStatus, RunEvent};
 
+/// The word for a device that could not be connected.
+pub(crate) const UNREACHABLE: &str = "unreachable";
+
 /// The record of a run. Secrets are masked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRecord {
     pub(crate) context: Context,
     pub(crate) kind: RunKind,
+    /// The name that the runs of all devices of one command have, for `undo`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) run_name: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) configuration_version: Option<ConfigVersion>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -113,6 +119,7 @@ impl RunRecord {
             } else {
                 RunKind::Apply
             },
+            run_name: None,
             configuration_version: None,
             environment: context.environment.clone(),
             code_id: None,
@@ -327,6 +334,15 @@ impl RunRecord {
             RunStatus::NotRun
         } else {
             self.counts.status()
+        }
+    }
+
+    /// The status for people: `unreachable` is one of those of devices that did not run.
+    pub(crate) fn status_word(&self) -> &'static str {
+        if self.is_not_run && self.is_unreachable {
+            UNREACHABLE
+        } else {
+            self.status().word()
         }
     }
 

@@ -27,6 +27,11 @@ impl Event {
         })
     }
 
+    /// The old and the new value in the form of messages; empty without one.
+    pub(crate) fn value_texts(&self) -> [String; 2] {
+        [&self.previous_value, &self.desired_value].map(value_text)
+    }
+
     /// What a run without noop would do.
     fn planned_text(&self, property: &str) -> String {
         let (before, after) = (&self.previous_value, &self.desired_value);
@@ -41,7 +46,7 @@ impl Event {
             (false, false) => format!("{property} will change from {from} to {to}"),
         };
         let corrective = if self.corrective_change {
-            " (corrective)"
+            " (changed on the device since the last run)"
         } else {
             ""
         };

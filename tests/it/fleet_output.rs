@@ -50,7 +50,12 @@ impl Site {
 fn lines(output: &ProgramOutput) -> Vec<String> {
     let lines = output.stdout.lines();
     // The duration varies.
-    let is_time = |text: &str| text.trim_start().ends_with('s') && text.contains('.');
+    let is_time = |text: &str| {
+        let text = text.trim();
+        text.starts_with(|c: char| c.is_ascii_digit())
+            && text.contains('.')
+            && (text.ends_with('s') || text.ends_with(" per second"))
+    };
     let lines = lines.map(|line| {
         let of_table = line.rsplit_once("  ");
         match of_table.or_else(|| line.rsplit_once(" in ")) {
@@ -95,12 +100,12 @@ fn equal_plans_are_printed_once_and_failures_are_last() {
     assert_eq!(
         lines[table..],
         [
-            "Device  Status     Resources  To change  Failed  Skipped  To send  Time",
-            "sw001   pending            1          1       0        0        1",
-            "sw002   not run            -          -       -        -        -",
-            "sw003   pending            1          1       0        0        1",
-            "sw004   unchanged          1          0       0        0        0",
-            "sw005   pending            1          1       0        0        1",
+            "Device  Status     Resources  To change  Failed  Skipped  Commands  Time",
+            "sw001   pending            1          1       0        0         1",
+            "sw002   not run            -          -       -        -         -",
+            "sw003   pending            1          1       0        0         1",
+            "sw004   unchanged          1          0       0        0         0",
+            "sw005   pending            1          1       0        0         1",
             "",
             "5 devices: 1 unchanged, 3 pending, 1 not run",
             "not run: sw002: cannot read ./sw002.cfg: No such file or directory (os error 2)",
@@ -155,7 +160,7 @@ fn unreachable_devices_are_one_reason() {
     assert_eq!(text.matches(": Error: ").count(), 1, "{text}");
     assert_eq!(text.matches(": Hint: ").count(), 1, "{text}");
     planned.assert_contains(
-        "not run: sw[1-30]: cannot connect to 127.0.0.1:1: Connection refused (os error 111) \
+        "unreachable: sw[1-30]: cannot connect to 127.0.0.1:1: Connection refused (os error 111) \
          (sw1; 29 others alike)",
     );
     assert!(lines(&planned).len() < 10, "{planned:?}");

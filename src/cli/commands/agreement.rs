@@ -183,8 +183,8 @@ fn of_store(record: &RunRecord) -> RunDetail {
 fn html(record: &RunRecord) -> String {
     page::render(&Page {
         title: "Plan".to_owned(),
+        facts: Vec::new(),
         totals: None,
-        has_durations: false,
         devices: vec![PageDevice::new("sw1", record.clone())],
     })
 }
@@ -198,7 +198,10 @@ fn readers_of_one_record_agree() {
     let texts = [
         (
             "plan",
-            PlanText::new(&record, false).changes.as_str().to_owned(),
+            PlanText::new(&record, None, false)
+                .changes
+                .as_str()
+                .to_owned(),
         ),
         ("page", html(&record)),
         ("page of report --file", html(&read_again)),
@@ -235,7 +238,10 @@ fn readers_of_one_record_agree() {
         ("report RUN", counts),
         ("plan show", "resources to change: 2"),
         ("page", "<td class=\"number\">2</td>"),
-        ("page of plan show", "resources to change: 2"),
+        (
+            "page of plan show",
+            "<th>Resources to change</th><td>2</td>",
+        ),
     ] {
         let (_, text) = texts.iter().find(|(name, _)| *name == reader).unwrap();
         assert!(text.contains(expected), "{reader}: {text}");

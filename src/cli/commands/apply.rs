@@ -22,7 +22,7 @@ use crate::cli::{
     commands::confirmation, commands::rollout, commands::stored_plan, options::duration_argument,
 };
 use crate::fleet::run_request::RunRequest;
-use crate::inventory::FailurePolicy;
+use crate::inventory::{FailurePolicy, range};
 use crate::run_kind::RunKind;
 
 /// Apply catalogs or desired state to devices
@@ -221,7 +221,12 @@ fn idempotence_error(second: &[DeviceSummary]) -> Option<String> {
     ]
     .iter()
     .filter(|(_, names)| !names.is_empty())
-    .map(|(reason, names)| format!("{reason} {}", names.join(", ")))
+    .map(|(reason, names)| {
+        format!(
+            "{reason} {}",
+            range::of_names(names.iter().copied()).join(", ")
+        )
+    })
     .collect();
     (!reasons.is_empty()).then(|| {
         format!(

@@ -20,7 +20,7 @@ const COLUMNS: [&str; 6] = [
     "Difference",
 ];
 
-/// Show resources that differ from their catalogs, from stored runs
+/// Show resources that differ from their desired state, from stored runs
 ///
 /// Devices with the same difference are in one row.
 ///

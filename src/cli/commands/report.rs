@@ -7,9 +7,12 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::regular_file;
 
 use crate::catalog;
-use crate::cli::exit::{CommandError, Exit, print, print_document};
+use crate::cli::commands::run_reference::RunReference;
+use crate::cli::commands::{history, stored_run};
+use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_document};
 use crate::cli::options::global::Global;
 use crate::cli::options::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs};
+use crate::cli::options::output_format::Output;
 use crate::cli::options::selection::Selection;
 use crate::cli::options::state_root::state_root;
 use crate::cli::options::store_options::StoreOption;
@@ -21,8 +24,9 @@ use crate::cli::{options::catalog_arguments, options::definitions};
 use crate::diagnostic::suggest;
 use crate::fleet::catalog_graph;
 use crate::inventory::{Inventory, InventoryOptions, range};
+use crate::report::RunRecord;
 use crate::report::page::{self, Page, PageDevice};
-use crate::report::{RunRecord, RunStatus};
+use crate::run_kind::RunKind;
 use crate::store::{Store, StoredDevice, directory_name};
 use crate::terminal_text::{Style, TerminalText};
 
@@ -43,7 +47,7 @@ pub(crate) const COLUMNS: [&str; 6] = ["Device", "Status", "Time", "Changed", "F
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ReportArgs {
-    /// Name of the device, or the number of a stored run
+    /// Name of the device, or number or name of a stored run
     #[arg(
         value_name = "DEVICE|RUN",
         conflicts_with_all = ["target", "label", "only", "quiet"]
@@ -122,27 +126,26 @@ pub(crate) fn run(args: &ReportArgs, global: &Global) -> Result<Exit, CommandErr
 }
 
 impl ReportArgs {
-    /// Prints a stored run, if the argument is its number.
+    /// Prints a stored run, if the argument is its number or its name. A name with several devices has a row for each.
     fn is_of_store(&self, global: &Global) -> Result<bool, CommandError> {
-        let run = self.name.as_deref().and_then(|name| name.parse().ok());
-        let output = match (run, self.output) {
-            (Some(_), ReportOutput::Human) => crate::cli::options::output_format::Output::Human,
-            (Some(_), ReportOutput::Json) => crate::cli::options::output_format::Output::Json,
+        let run = self.name.as_deref().and_then(RunReference::parse);
+        let output = match (&run, self.output) {
+            (Some(_), ReportOutput::Human) => Output::Human,
+            (Some(_), ReportOutput::Json) => Output::Json,
             (None, ReportOutput::Json) => {
-                return Err(
-                    CommandError::new("--output json needs the number of a stored run")
-                        .hint("list the runs with `switchtender history`"),
-                );
+                return Err(CommandError::new("--output json needs a stored run")
+                    .hint("list the runs with `switchtender history`"));
             }
             (_, ReportOutput::Html) | (None, ReportOutput::Human) => return Ok(false),
         };
-        let run = run.unwrap_or(crate::history::RunId(0));
-        crate::cli::commands::stored_run::show(
-            &self.store,
-            run,
-            output,
-            global.is_stdout_colored(),
-        )?;
+        let Some(run) = run else {
+            return Ok(false);
+        };
+        let found = run.find(&self.store)?;
+        match &found[..] {
+            [one] => stored_run::show(&self.store, one.id, output, global.is_stdout_colored())?,
+            all => history::print_runs(all, output, global),
+        }
         Ok(true)
     }
 
@@ -174,7 +177,7 @@ impl ReportArgs {
             }
         }
         let is_filtered = self.last || self.output == ReportOutput::Html;
-        reports.retain(|(_, report)| !is_filtered || self.view.shows(report.status()));
+        reports.retain(|(_, report)| !is_filtered || self.view.shows(report.status_word()));
         if self.last {
             let newest = (0..reports.len()).max_by_key(|index| reports[*index].1.context.time);
             reports = newest
@@ -239,22 +242,24 @@ impl ReportArgs {
             .iter()
             .filter(|(name, _)| !not_in_inventory.contains(name));
         let reports: Vec<&(String, RunRecord)> = reports.collect();
-        let is_selected = |status: RunStatus| {
-            let is_few = reports.len() <= MAX_ROWS
-                || status != RunStatus::Unchanged
-                || self.view.is_filtered();
+        let is_selected = |status: &str| {
+            let is_few =
+                reports.len() <= MAX_ROWS || status != "unchanged" || self.view.is_filtered();
             is_few && !self.view.is_quiet() && self.view.shows(status)
         };
         let rows: Vec<Vec<String>> = reports
             .iter()
-            .filter(|(_, report)| is_selected(report.status()))
+            .filter(|(_, report)| is_selected(report.status_word()))
             .map(|(name, report)| row(name, report))
             .collect();
         if !rows.is_empty() {
             text.append(&table::render(&COLUMNS, &rows, colored))
                 .end_line();
         }
-        let statuses: Vec<RunStatus> = reports.iter().map(|(_, report)| report.status()).collect();
+        let statuses: Vec<&str> = reports
+            .iter()
+            .map(|(_, report)| report.status_word())
+            .collect();
         text.line(totals(&statuses));
         if !not_in_inventory.is_empty() {
             let names = range::of_names(not_in_inventory.iter().map(String::as_str)).join(", ");
@@ -270,8 +275,12 @@ impl ReportArgs {
         let registry = definitions::load(self.definitions.as_deref())?;
         let devices = reports.iter().map(|(name, report)| {
             let catalog = self.catalog.as_ref();
+            let graph = catalog.map(|path| graph(path, name, &registry));
+            if let Some(Err(reason)) = &graph {
+                eprint_notice(&format!("{name}: no graph: {reason}"));
+            }
             let record = RunRecord {
-                graph: catalog.map(|path| graph(path, name, &registry)),
+                graph,
                 ..report.clone()
             };
             PageDevice::new(name, record)
@@ -280,11 +289,14 @@ impl ReportArgs {
             [(name, report)] => format!("Report of {name}, {}", report.start()),
             all => format!("Last reports of {} devices", all.len()),
         };
-        let statuses: Vec<RunStatus> = reports.iter().map(|(_, report)| report.status()).collect();
+        let statuses: Vec<&str> = reports
+            .iter()
+            .map(|(_, report)| report.status_word())
+            .collect();
         Ok(page::render(&Page {
             title,
+            facts: Vec::new(),
             totals: (reports.len() > 1).then(|| totals(&statuses)),
-            has_durations: false,
             devices: devices.collect(),
         }))
     }
@@ -355,7 +367,7 @@ fn row(name: &str, report: &RunRecord) -> Vec<String> {
     let counts = report.counts;
     vec![
         name.to_owned(),
-        report.status().to_string(),
+        report.status_word().to_owned(),
         report.start(),
         counts.changed.to_string(),
         counts.failed.to_string(),
@@ -366,10 +378,20 @@ fn row(name: &str, report: &RunRecord) -> Vec<String> {
 pub(super) fn render(report: &RunRecord, colors: bool) -> TerminalText {
     let mut text = TerminalText::with_colors(colors);
     text.paint(Style::Bold, &report.context.host)
-        .line(format_args!(": {}, {}", report.status(), report.start()));
+        .line(format_args!(
+            ": {}, {}",
+            report.status_word(),
+            report.start()
+        ));
     let is_noop = report.is_without_changes();
-    if is_noop {
-        text.line("no changes were made (noop)");
+    match report.kind {
+        RunKind::Apply => {}
+        RunKind::Noop => {
+            text.line("no changes were made (noop)");
+        }
+        RunKind::Plan => {
+            text.line("a plan: no changes were made");
+        }
     }
     if !report.completed {
         text.paint(Style::Red, "the run did not complete")

@@ -12,7 +12,7 @@ use crate::cli::options::duration_argument;
 use crate::fleet::rollout::Rollout;
 use crate::fleet::rollout::batches::{Share, batches};
 use crate::fleet::rollout::check::RolloutCheck;
-use crate::inventory::Selectable;
+use crate::inventory::{Selectable, range};
 use crate::store::rollout_log::{RolloutLog, RolloutLogError, RolloutPlan};
 
 /// The batches of a run, and what stops it.
@@ -170,7 +170,7 @@ impl RolloutArgs {
         if !left_out.is_empty() {
             eprint_notice(&format!(
                 "not selected, and left out of the rollout: {}",
-                left_out.join(", ")
+                range::of_names(left_out).join(", ")
             ));
         }
         if rollout.max_failures.is_none() {

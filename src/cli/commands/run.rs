@@ -19,7 +19,9 @@ use crate::cli::options::global::Global;
 use crate::cli::options::output_format::RunOutput;
 use crate::cli::options::run_arguments::{AllowedChange, ResourceFilterArgs, RunArgs};
 use crate::cli::options::target_options::TargetArgs;
-use crate::cli::output::view::{self, DeviceSummary, FinishedDevice, ViewSender, ViewTask};
+use crate::cli::output::view::{
+    self, DeviceSummary, FinishedDevice, RunScope, ViewSender, ViewTask,
+};
 use crate::clock;
 use crate::fleet::device_run::DeviceRun;
 use crate::fleet::inventory_run::InventoryFleet;
@@ -182,7 +184,10 @@ impl PreparedRun {
             request,
             global,
             &arguments.view,
-            self.names.len(),
+            RunScope {
+                devices: self.names.len(),
+                is_stored: !self.is_forgotten(),
+            },
         ));
         stop_run_on_signals(request, view.sender());
         let work = {

@@ -14,14 +14,13 @@ use crate::cli::commands::run::PreparedRun;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_document};
 use crate::cli::options::run_arguments::ResourceFilterArgs;
 use crate::cli::options::target_options::TargetArgs;
-use crate::cli::output::view::plan::PlanText;
-use crate::cli::user_name::user_name;
+use crate::cli::output::view::device_groups;
+use crate::cli::user_name::author;
 use crate::clock;
 use crate::error_chain::chain;
-use crate::fleet::stored_plan::{
-    PlanSources, PlanUse, PlannedDevice, PlannedDevices, PlannedResource, StoredPlan,
-};
+use crate::fleet::stored_plan::{PlanSources, PlanUse, PlannedDevice, PlannedDevices, StoredPlan};
 use crate::inventory::range;
+use crate::report::alike::{AlikeDevice, AlikeDevices, OwnWords};
 use crate::report::page::{self, Page, PageDevice};
 use crate::terminal_text::TerminalText;
 
@@ -61,6 +60,7 @@ pub(crate) struct NewPlan<'a> {
 impl<'a> NewPlan<'a> {
     pub(crate) fn new(file: &'a Path, targets: &TargetArgs) -> Result<Self, CommandError> {
         let planned = PlannedDevices {
+            id: uuid::Uuid::new_v4().to_string(),
             definitions: definitions_digest(targets.definitions.as_deref())?,
             devices: Mutex::default(),
         };
@@ -95,7 +95,7 @@ impl<'a> NewPlan<'a> {
             path.map_err(|error| CommandError::new("cannot save the plan").with_source(error))
         };
         let plan = StoredPlan {
-            id: uuid::Uuid::new_v4().to_string(),
+            id: self.planned.id.clone(),
             created: format!("{:.0}", clock::timestamp()),
             author: author(),
             program: env!("CARGO_PKG_VERSION").to_owned(),
@@ -233,12 +233,6 @@ fn definitions_digest(directory: Option<&Path>) -> Result<String, CommandError> 
     Ok(hex::encode(digest.finalize()))
 }
 
-/// The user and the host.
-fn author() -> String {
-    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
-    format!("{}@{}", user_name(), host.trim())
-}
-
 /// Shows a plan.
 pub(crate) fn show(args: &ShowPlanArgs, colors: bool) -> Result<Exit, CommandError> {
     let plan = load(&args.file)?;
@@ -256,76 +250,64 @@ pub(crate) fn show(args: &ShowPlanArgs, colors: bool) -> Result<Exit, CommandErr
 pub(super) fn page_of(plan: &StoredPlan) -> Page {
     let mut devices: Vec<(&String, &PlannedDevice)> = plan.devices.iter().collect();
     devices.sort_by_key(|(name, _)| range::natural_order(name));
-    let changes = plan.devices.values().flat_map(|device| &device.resources);
-    let commands: usize = changes
-        .clone()
-        .map(|planned| planned.operations.len())
-        .sum();
     let page_device = |(name, device): (&String, &PlannedDevice)| PageDevice {
         platform: Some(device.platform.clone()),
         ..PageDevice::new(name.as_str(), device.record(&plan.created))
     };
+    let mut facts = vec![
+        ("Author", plan.author.clone()),
+        ("Plan", plan.id.clone()),
+        ("Devices", plan.devices.len().to_string()),
+    ];
+    facts.extend(totals(plan));
     Page {
-        title: format!("Plan of {} by {}, {}", plan.created, plan.author, plan.id),
-        totals: Some(format!(
-            "devices: {}, resources to change: {}, commands: {commands}",
-            plan.devices.len(),
-            changes.count(),
-        )),
-        has_durations: false,
+        title: format!("Plan of {}", local_time(&plan.created)),
+        facts,
+        totals: None,
         devices: devices.into_iter().map(page_device).collect(),
     }
 }
 
-/// Devices with equal changes are shown once.
-pub(super) fn render(plan: &StoredPlan, colors: bool) -> TerminalText {
-    let mut text = TerminalText::with_colors(colors);
-    text.line(format_args!("plan of {} by {}", plan.created, plan.author));
-    let mut groups: Vec<(Vec<&str>, &PlannedDevice)> = Vec::new();
-    let mut devices: Vec<(&String, &PlannedDevice)> = plan.devices.iter().collect();
-    devices.sort_by_key(|(name, _)| range::natural_order(name));
-    for (name, device) in devices {
-        let is_equal = |(_, other): &&mut (Vec<&str>, &PlannedDevice)| shows_equal(device, other);
-        match groups.iter_mut().find(is_equal) {
-            Some((names, _)) => names.push(name),
-            None => groups.push((vec![name], device)),
-        }
-    }
-    for (names, device) in groups {
-        text.end_line();
-        let record = device.record(&plan.created);
-        let devices = match names.len() {
-            1 => String::new(),
-            count => format!(", {count} devices"),
-        };
-        text.line(format_args!(
-            "{} ({}{devices}), resources to change: {}",
-            range::of_names(names).join(", "),
-            device.platform,
-            record.counts.pending,
-        ));
-        let planned = PlanText::new(&record, colors);
-        text.append(&planned.changes).append(&planned.difference);
-    }
-    text
+/// The numbers of changes and commands.
+fn totals(plan: &StoredPlan) -> [(&'static str, String); 2] {
+    let resources = || plan.devices.values().flat_map(|device| &device.resources);
+    let commands: usize = resources().map(|planned| planned.operations.len()).sum();
+    [
+        ("Resources to change", resources().count().to_string()),
+        ("Commands", commands.to_string()),
+    ]
 }
 
-/// Whether two devices have the same text. What was read is not a part of it.
-fn shows_equal(one: &PlannedDevice, other: &PlannedDevice) -> bool {
-    let mut pairs = one.resources.iter().zip(&other.resources);
-    one.platform == other.platform
-        && one.difference == other.difference
-        && one.resources.len() == other.resources.len()
-        && pairs.all(|(one, other)| {
-            let lines = |resource: &PlannedResource| {
-                let operations = resource.operations.iter();
-                let commands = operations.map(|operation| operation.command.clone());
-                commands.collect::<Vec<_>>()
-            };
-            one.resource == other.resource
-                && (&one.file, one.line) == (&other.file, other.line)
-                && one.changes == other.changes
-                && one.not_restored == other.not_restored
-                && lines(one) == lines(other)
-        })
+/// The time of a plan in the zone of this host.
+fn local_time(created: &str) -> String {
+    created
+        .parse()
+        .map_or_else(|_| created.to_owned(), clock::local_text)
+}
+
+/// Devices with alike changes are shown once.
+pub(super) fn render(plan: &StoredPlan, colors: bool) -> TerminalText {
+    let mut text = TerminalText::with_colors(colors);
+    let created = local_time(&plan.created);
+    text.line(format_args!(
+        "plan of {created} by {}, {}",
+        plan.author, plan.id
+    ));
+    let numbers = totals(plan).map(|(name, value)| format!("{}: {value}", name.to_lowercase()));
+    let (devices, numbers) = (plan.devices.len(), numbers.join(", "));
+    text.line(format_args!("devices: {devices}, {numbers}"))
+        .end_line();
+    let mut alike = AlikeDevices::default();
+    for (name, device) in &plan.devices {
+        alike.add(AlikeDevice {
+            name: name.clone(),
+            platform: device.platform.clone(),
+            own: OwnWords::of_name(name),
+            record: device.record(&plan.created),
+        });
+    }
+    for group in alike.groups(None) {
+        text.append(&device_groups::render(&group, colors));
+    }
+    text
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use crate::report::RunStatus;
+use crate::report::UNREACHABLE;
 
 /// The output of a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -40,8 +40,15 @@ pub(crate) struct ViewFilter {
 enum StatusFilter {
     /// Changed, or would be changed
     Changed,
+    /// Would be changed
+    Pending,
     /// Failed, or could not run
     Failed,
+    /// Could not run, for another reason than the connection
+    #[value(name = "not run", alias = "not-run", alias = "not_run")]
+    NotRun,
+    /// Could not be connected
+    Unreachable,
     Unchanged,
 }
 
@@ -82,12 +89,15 @@ impl ViewFilter {
     }
 
     /// Whether a device with this status is shown.
-    pub(crate) fn shows(&self, status: RunStatus) -> bool {
-        let kind = match status {
-            RunStatus::Changed | RunStatus::Pending => StatusFilter::Changed,
-            RunStatus::Unchanged => StatusFilter::Unchanged,
-            _ => StatusFilter::Failed,
+    pub(crate) fn shows(&self, status: &str) -> bool {
+        let is_of = |filter: &StatusFilter| match filter {
+            StatusFilter::Changed => matches!(status, "changed" | "pending"),
+            StatusFilter::Pending => status == "pending",
+            StatusFilter::Unchanged => status == "unchanged",
+            StatusFilter::NotRun => status == "not run",
+            StatusFilter::Unreachable => status == UNREACHABLE,
+            StatusFilter::Failed => !matches!(status, "changed" | "pending" | "unchanged"),
         };
-        self.only.is_empty() || self.only.contains(&kind)
+        self.only.is_empty() || self.only.iter().any(is_of)
     }
 }

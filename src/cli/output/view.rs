@@ -1,13 +1,14 @@
 //! The output of a run: text for people, a page for browsers, and lines for machines from the same events.
 
 mod common_reason;
+pub(crate) mod device_groups;
 mod device_names;
 mod device_outputs;
 pub(crate) mod difference;
-mod equal_plans;
 mod html;
 mod human;
 mod json;
+mod message;
 pub(crate) mod plan;
 mod progress;
 pub(crate) mod puppet_code;
@@ -108,6 +109,11 @@ impl DeviceSummary {
         status(self.record.as_ref())
     }
 
+    /// The status for people.
+    pub(crate) fn status_word(&self) -> &'static str {
+        status_word(self.record.as_ref())
+    }
+
     /// `None`: the device could not run.
     pub(crate) fn counts(&self) -> Option<RunCounts> {
         let record = self.record.as_ref();
@@ -136,6 +142,10 @@ fn status(record: Option<&RunRecord>) -> RunStatus {
     record.map_or(RunStatus::NotRun, RunRecord::status)
 }
 
+fn status_word(record: Option<&RunRecord>) -> &'static str {
+    record.map_or(RunStatus::NotRun.word(), RunRecord::status_word)
+}
+
 /// An error of a device in one line, which begins with the device as errors of sessions do.
 pub(crate) fn of_device(device: &str, error: &dyn std::error::Error) -> String {
     let why = chain(error);
@@ -155,14 +165,23 @@ fn level(global: &Global) -> Level {
     }
 }
 
-/// The view of a run over so many devices.
+/// What a view knows of its run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunScope {
+    /// The number of devices.
+    pub(crate) devices: usize,
+    /// The reports and changes of the run are in the state directory.
+    pub(crate) is_stored: bool,
+}
+
+/// The view of a run.
 pub(crate) fn new(
     output: RunOutput,
     fleet: &Arc<InventoryFleet>,
     request: &Arc<RunRequest>,
     global: &Global,
     arguments: &ViewArgs,
-    devices: usize,
+    scope: RunScope,
 ) -> Box<dyn View> {
     let outputs = |extension| {
         let directory = arguments.output_dir.clone();
@@ -170,14 +189,17 @@ pub(crate) fn new(
     };
     match output {
         RunOutput::Json => Box::new(json::Json::new(request.kind, global, outputs("json"))),
-        RunOutput::Html => Box::new(html::Html::new(request.kind, devices)),
+        RunOutput::Html => {
+            let inventory = &fleet.connector.inventory;
+            Box::new(html::Html::new(request, inventory, scope.devices))
+        }
         RunOutput::Human => Box::new(human::Human::new(
             request,
             &fleet.connector.inventory,
             global,
             arguments.filter.clone(),
             outputs("txt"),
-            devices,
+            scope,
         )),
     }
 }

@@ -55,13 +55,13 @@ async fn twice_reports_the_operations_that_were_sent() {
 
     // `vlan 20`, ` name voice`; and as many for the other.
     let ran = lab.run(&["plan"]).await;
-    ran.assert_contains("To send");
+    ran.assert_contains("Commands");
     assert_eq!(row(&ran, "sw1")[1..7], ["pending", "2", "2", "0", "0", "4"]);
     let ran = lab.run(&["apply", "--noop"]).await;
-    ran.assert_contains("To send");
+    ran.assert_contains("Commands");
     assert_eq!(row(&ran, "sw1")[1..7], ["pending", "2", "2", "0", "0", "4"]);
     let ran = lab.run(&["apply"]).await;
-    ran.assert_contains("Sent");
+    ran.assert_contains("Commands");
     assert_eq!(row(&ran, "sw1")[1..7], ["changed", "2", "1", "0", "0", "2"]);
     let counts = lab.apply().await.device("sw1")["counts"].clone();
     assert_eq!(counts["operations"], 0);

@@ -4,14 +4,18 @@ use indicatif::ProgressBar;
 use switchtender_devices::names::DeviceName;
 use tokio::time::Instant;
 
+use super::common_reason::DeviceWords;
 use super::progress::DeviceProgress;
-use super::summary::totals;
+use super::summary::{run_totals, totals};
 use super::{DeviceSummary, FinishedDevice, View, status};
 use crate::cli::exit::{CommandError, print_document};
+use crate::cli::user_name::author;
 use crate::clock;
 use crate::fleet::device_run::DeviceEvent;
+use crate::fleet::run_request::RunRequest;
+use crate::inventory::Inventory;
+use crate::report::RunRecord;
 use crate::report::page::{Page, PageDevice, render};
-use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 
 /// Maximum number of devices with a graph: each is an image of many kilobytes.
@@ -24,12 +28,22 @@ pub(crate) struct Html {
     progress: DeviceProgress,
     began: Instant,
     devices: Vec<(DeviceName, PageDevice)>,
+    device_words: DeviceWords,
+    /// What names the run.
+    facts: Vec<(&'static str, String)>,
 }
 
 impl Html {
-    pub(crate) fn new(kind: RunKind, devices: usize) -> Self {
+    pub(crate) fn new(request: &RunRequest, inventory: &Inventory, devices: usize) -> Self {
+        let kind = request.kind;
+        let mut facts = vec![("Author", author())];
+        if let Some(plan) = request.plan.id() {
+            facts.push(("Plan", plan.to_owned()));
+        }
         Self {
             kind,
+            facts,
+            device_words: DeviceWords::of(inventory),
             has_graphs: devices <= MAX_GRAPHS,
             progress: DeviceProgress::new(devices, kind == RunKind::Plan),
             began: clock::instant(),
@@ -46,13 +60,10 @@ impl View for Html {
         let Some(record) = &finished.record else {
             return;
         };
-        let graph = if self.has_graphs {
-            record.graph.clone()
-        } else {
-            Some(Err(format!("the run has more than {MAX_GRAPHS} devices")))
-        };
+        let graph = record.graph.clone().filter(|_| self.has_graphs);
         let page = PageDevice {
             name: finished.device.to_string(),
+            own: self.device_words.of_device(&finished.device),
             platform: Some(finished.platform.to_string()),
             took: Some(finished.took),
             record: RunRecord {
@@ -76,12 +87,17 @@ impl View for Html {
             RunKind::Noop => "Run without changes (noop)",
             RunKind::Apply => "Run",
         };
-        let statuses: Vec<RunStatus> = all.iter().map(DeviceSummary::status).collect();
+        let statuses: Vec<&str> = all.iter().map(DeviceSummary::status_word).collect();
         let took = self.began.elapsed().as_secs_f64();
+        let mut facts = std::mem::take(&mut self.facts);
+        let counts = all.iter().filter_map(DeviceSummary::counts);
+        let [changes, commands] = run_totals(counts, self.kind.is_noop());
+        facts.push(("Changes", changes.to_string()));
+        facts.push(("Commands", commands.to_string()));
         let page = Page {
-            title: format!("{kind}, {}", clock::timestamp().strftime("%F %T UTC")),
+            title: format!("{kind}, {}", clock::local_text(clock::timestamp())),
+            facts,
             totals: Some(format!("{} in {took:.1}s", totals(&statuses))),
-            has_durations: true,
             devices: devices.into_iter().map(|(_, device)| device).collect(),
         };
         print_document(&render(&page));

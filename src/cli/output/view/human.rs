@@ -2,6 +2,7 @@
 //! at the end.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use indicatif::ProgressBar;
@@ -9,14 +10,18 @@ use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::FIRST_CONNECTION;
 use tokio::time::Instant;
 
-use super::common_reason::DeviceTexts;
+use super::common_reason::DeviceWords;
+use super::device_groups::{self, add_heading};
 use super::device_names::wrapped;
 use super::device_outputs::DeviceOutputs;
-use super::equal_plans::{EqualPlans, heading};
+use super::message;
 use super::plan::PlanText;
 use super::progress::DeviceProgress;
 use super::summary::{FailureReason, MAX_ROWS, Summary};
-use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level, of_device, status};
+use super::{
+    DeviceFailure, DeviceSummary, FinishedDevice, RunScope, View, level, of_device, status,
+    status_word,
+};
 use crate::catalog::Level;
 use crate::cli::exit::{CommandError, print};
 use crate::cli::options::global::Global;
@@ -29,9 +34,11 @@ use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
 use crate::fleet::run_request::RunRequest;
 use crate::inventory::{Inventory, range};
+use crate::report::RunRecord;
+use crate::report::alike::{AlikeDevice, AlikeDevices};
 use crate::run_kind::RunKind;
 use crate::terminal_text::{Style, TerminalText};
-use crate::transaction::{CommandOutcome, CommandRecord, LogEntry, LogKind, RunEvent};
+use crate::transaction::{CommandOutcome, LogEntry, LogKind, ResourceStatus, RunEvent};
 
 /// Maximum number of findings of one code about one device.
 const MAX_FINDINGS: usize = 20;
@@ -47,6 +54,9 @@ pub(crate) struct Human {
     is_summary_colored: bool,
     progress: DeviceProgress,
     began: Instant,
+    /// The batches that have started, and all of them.
+    batches: Option<(usize, usize)>,
+    is_stored: bool,
     filter: ViewFilter,
     /// Files for the text about devices.
     outputs: Option<DeviceOutputs>,
@@ -56,7 +66,9 @@ pub(crate) struct Human {
     is_grouped: bool,
     /// Messages of devices that are shown with the device, or not at all.
     held: HashMap<DeviceName, Vec<TerminalText>>,
-    plans: EqualPlans,
+    /// Those of devices that are shown in groups.
+    messages: HashMap<DeviceName, Vec<Arc<LogEntry>>>,
+    groups: AlikeDevices,
     /// Why devices failed or could not run.
     reasons: HashMap<DeviceName, Reason>,
     /// By device: refused commands and the answers, until the error that they explain is shown.
@@ -67,7 +79,7 @@ pub(crate) struct Human {
     warnings: IndexMap<String, Vec<DeviceName>>,
     /// Devices whose host key or certificate was stored at the first connection.
     first_connections: Vec<DeviceName>,
-    device_texts: DeviceTexts,
+    device_words: DeviceWords,
     /// Why devices could not run, without what names them: equal reasons are shown for the first device, and with
     /// all devices in the summary.
     failures: HashSet<String>,
@@ -95,8 +107,9 @@ impl Human {
         global: &Global,
         filter: ViewFilter,
         outputs: Option<DeviceOutputs>,
-        devices: usize,
+        scope: RunScope,
     ) -> Self {
+        let RunScope { devices, is_stored } = scope;
         let kind = request.kind;
         let noop = kind.is_noop();
         let is_fleet = devices > 1 && outputs.is_none();
@@ -108,18 +121,21 @@ impl Human {
             is_summary_colored: global.is_stdout_colored(),
             progress: DeviceProgress::new(devices, noop),
             began: clock::instant(),
+            batches: None,
+            is_stored,
             filter,
             outputs,
             is_fleet,
             is_grouped: is_fleet && (kind == RunKind::Plan || devices > MAX_ROWS),
             held: HashMap::new(),
-            plans: EqualPlans::default(),
+            messages: HashMap::new(),
+            groups: AlikeDevices::default(),
             reasons: HashMap::new(),
             refused: HashMap::new(),
             rendered: HashSet::new(),
             warnings: IndexMap::default(),
             first_connections: Vec::new(),
-            device_texts: DeviceTexts::of(inventory),
+            device_words: DeviceWords::of(inventory),
             failures: HashSet::new(),
         }
     }
@@ -132,18 +148,9 @@ impl Human {
         TerminalText::with_colors(self.colored)
     }
 
-    /// What a line about a device begins with.
-    fn prefix(&self, device: &DeviceName) -> String {
-        if self.is_grouped {
-            "  ".to_owned()
-        } else {
-            format!("{device}: ")
-        }
-    }
-
     /// Shows text of a device now, or with the device.
     fn show(&mut self, device: &DeviceName, text: &TerminalText) {
-        let is_held = self.is_grouped || self.outputs.is_some() || self.filter.is_filtered();
+        let is_held = self.outputs.is_some() || self.filter.is_filtered();
         if self.filter.is_quiet() && self.outputs.is_none() {
             return;
         }
@@ -155,7 +162,7 @@ impl Human {
         }
     }
 
-    fn log(&mut self, device: &DeviceName, entry: &LogEntry) {
+    fn log(&mut self, device: &DeviceName, entry: &Arc<LogEntry>) {
         if entry.level >= Level::Err {
             let message = match entry.source.as_str() {
                 "Puppet" => entry.message.clone(),
@@ -174,25 +181,13 @@ impl Human {
         if self.is_repeated(device, entry) {
             return;
         }
-        let (word, color) = word(entry.level);
-        let prefix = self.prefix(device);
+        if self.is_grouped {
+            let messages = self.messages.entry(device.clone()).or_default();
+            messages.push(Arc::clone(entry));
+            return;
+        }
         let mut text = self.text();
-        text.add(&prefix).paint(color, word).add(": ");
-        if entry.source != "Puppet" {
-            text.add(format_args!("{}: ", entry.source));
-        }
-        // In a run with changes, the change of a resource with `noop` is not coming.
-        let message = if self.kind.is_noop() {
-            entry.text()
-        } else {
-            &entry.message
-        };
-        // A hash has several lines. Line ends in texts are escaped.
-        let mut lines = message.lines();
-        text.line(lines.next().unwrap_or_default());
-        for line in lines {
-            text.add(&prefix).add("  ").line(line);
-        }
+        message::add(&mut text, &format!("{device}: "), self.kind, entry);
         self.show(device, &text);
     }
 
@@ -268,8 +263,9 @@ impl View for Human {
                     self.show(device, &text);
                 }
             }
-            DeviceEvent::Run(RunEvent::Operations { commands, .. }) => {
-                let text = self.refusals(device, commands);
+            DeviceEvent::Run(RunEvent::Operations { commands, .. }) if !self.is_grouped => {
+                let mut text = self.text();
+                message::add_refusals(&mut text, &format!("{device}: "), commands);
                 if !text.is_empty() {
                     self.refused.insert(device.clone(), text);
                 }
@@ -283,6 +279,7 @@ impl View for Human {
         if batch.count == 1 {
             return;
         }
+        self.batches = Some((batch.number, batch.count));
         self.show_groups(None);
         let names = batch.devices.iter().map(DeviceName::as_str);
         let heading = format!("Batch {} of {}:", batch.number, batch.count);
@@ -306,6 +303,12 @@ impl View for Human {
     fn device(&mut self, finished: &FinishedDevice) {
         let status = status(finished.record.as_ref());
         let messages = self.held.remove(&finished.device).unwrap_or_default();
+        let word = status_word(finished.record.as_ref());
+        let is_shown = self.filter.shows(word) && !self.filter.is_quiet();
+        if self.is_grouped {
+            self.add_to_groups(finished, is_shown);
+            return self.progress.advance(status);
+        }
         let failure = finished.result.as_ref().err();
         let failure = failure.map(|failure| self.failure(finished, failure));
         if let Some(outputs) = &mut self.outputs {
@@ -315,14 +318,12 @@ impl View for Human {
                 text.append(failure);
             } else if let Some(plan) = plan(self.kind, finished, false) {
                 let device = std::iter::once(finished.device.as_str());
-                for line in heading(device, &finished.platform) {
-                    text.line(line);
-                }
+                add_heading(&mut text, device, &finished.platform);
                 text.append(&plan.changes).append(&plan.difference);
             }
             outputs.write(&finished.device, text.as_str());
-        } else if self.filter.shows(status) && !self.filter.is_quiet() {
-            self.show_device(finished, messages, failure);
+        } else if is_shown {
+            self.show_device(finished, &messages, failure);
         }
         self.progress.advance(status);
     }
@@ -342,6 +343,9 @@ impl View for Human {
             colored: self.is_summary_colored,
             has_reasons: self.filter.is_quiet() || self.outputs.is_some(),
             took: self.began.elapsed(),
+            kind: self.kind,
+            batches: self.batches,
+            is_stored: self.is_stored,
         };
         let mut text = TerminalText::with_colors(self.is_summary_colored);
         // A plan and a group of devices end with an empty line.
@@ -353,7 +357,7 @@ impl View for Human {
             let known = self.reasons.get(&ended.device);
             let text = known.map_or_else(|| "the run was stopped".to_owned(), Reason::to_string);
             FailureReason {
-                common: self.device_texts.common(&ended.device, &text),
+                common: self.device_words.alike(&ended.device, &text),
                 text,
             }
         };
@@ -367,42 +371,117 @@ impl View for Human {
 impl Human {
     /// Shows a finished device on standard output.
     fn show_device(
-        &mut self,
+        &self,
         finished: &FinishedDevice,
-        messages: Vec<TerminalText>,
+        messages: &[TerminalText],
         failure: Option<TerminalText>,
     ) {
-        let device = &finished.device;
+        let mut text = self.text();
         if let Some(failure) = failure {
-            let mut text = self.text();
-            if !messages.is_empty() && self.is_grouped {
-                for line in heading(std::iter::once(device.as_str()), &finished.platform) {
-                    text.line(line);
-                }
-            }
-            self.write(joined(&mut text, &messages).append(&failure));
+            joined(&mut text, messages).append(&failure);
         } else if let Some(plan) = plan(self.kind, finished, self.colored) {
-            self.plans.add(device, &finished.platform, messages, plan);
-        } else if !self.is_grouped {
-            self.write(joined(&mut self.text(), &messages));
-        } else if !messages.is_empty() {
-            let mut changes = self.text();
-            joined(&mut changes, &messages);
-            let group = PlanText {
-                changes,
-                difference: TerminalText::new(),
-                changed_lines: Vec::new(),
-            };
-            self.plans
-                .add(device, &finished.platform, Vec::new(), group);
+            let device = std::iter::once(finished.device.as_str());
+            add_heading(&mut text, device, &finished.platform);
+            joined(&mut text, messages);
+            text.append(&plan.changes).append(&plan.difference);
+            text.end_line();
+        } else {
+            joined(&mut text, messages);
+        }
+        self.write(&text);
+    }
+
+    /// Adds a finished device to the groups. Errors with positions in files are shown at once, each one once.
+    fn add_to_groups(&mut self, finished: &FinishedDevice, is_shown: bool) {
+        let device = &finished.device;
+        let logs = self.messages.remove(device).unwrap_or_default();
+        let record = match (&finished.result, &finished.record) {
+            (Err(failure), _) if has_positions(failure) => {
+                let failure = self.failure(finished, failure);
+                if is_shown {
+                    self.show_failure(finished, &logs, &failure);
+                }
+                return;
+            }
+            (Err(failure), _) => self.failed(finished, failure),
+            (Ok(()), Some(record)) => alike_record(self.kind, record),
+            (Ok(()), None) => return,
+        };
+        let is_empty = self.kind != RunKind::Plan && record.error.is_none() && logs.is_empty();
+        if !is_shown || is_empty {
+            return;
+        }
+        self.groups.add(AlikeDevice {
+            name: device.to_string(),
+            platform: finished.platform.to_string(),
+            own: self.device_words.of_device(device),
+            record: RunRecord {
+                logs: [logs, record.logs.clone()].concat(),
+                ..record
+            },
+        });
+    }
+
+    /// Shows a failure below the messages of its device.
+    fn show_failure(
+        &self,
+        finished: &FinishedDevice,
+        logs: &[Arc<LogEntry>],
+        failure: &TerminalText,
+    ) {
+        let mut text = self.text();
+        if !logs.is_empty() {
+            let device = std::iter::once(finished.device.as_str());
+            add_heading(&mut text, device, &finished.platform);
+        }
+        for entry in logs {
+            message::add(&mut text, "  ", self.kind, entry);
+        }
+        self.write(text.append(failure));
+    }
+
+    /// The record of a device without a result.
+    fn failed(&mut self, finished: &FinishedDevice, failure: &DeviceFailure) -> RunRecord {
+        let (findings, hint) = match failure {
+            DeviceFailure::Run(error) => (error.findings(), error.hint()),
+            DeviceFailure::Task(_) => (&[][..], None),
+        };
+        let why = self.add_failure_reason(finished, failure);
+        let own = format!("{}: ", finished.device);
+        let log = |found: &Diagnostic| {
+            let text = found.message.strip_prefix(&own).unwrap_or(&found.message);
+            Arc::new(LogEntry {
+                level: Level::Err,
+                message: text.to_owned(),
+                source: found.code.to_owned(),
+                tags: Arc::default(),
+                time: clock::timestamp(),
+                file: None,
+                line: None,
+                kind: LogKind::Other,
+            })
+        };
+        let mut hints: Vec<String> = findings
+            .iter()
+            .filter_map(|found| found.help.clone())
+            .chain(hint)
+            .collect();
+        hints.dedup();
+        RunRecord {
+            hint: Some(hints.join("; ")).filter(|text| !text.is_empty()),
+            logs: findings.iter().map(log).collect(),
+            ..RunRecord::lost(self.kind, why)
         }
     }
 
-    /// Shows the groups of devices with equal text, in the order of the inventory or in that of their ends.
+    /// Shows the groups of devices, in the order of the inventory or in that of their names.
     fn show_groups(&mut self, order: Option<&HashMap<&str, usize>>) {
-        let groups = std::mem::take(&mut self.plans);
-        for group in groups.render(order, self.colored) {
-            self.write(&group);
+        let (failed, complete): (Vec<_>, Vec<_>) = std::mem::take(&mut self.groups)
+            .groups(order)
+            .into_iter()
+            .partition(|group| group.record.error.is_some());
+        for group in complete.iter().chain(&failed) {
+            self.write(&device_groups::render(group, self.colored));
         }
     }
 
@@ -428,12 +507,7 @@ impl Human {
             let limited = limit(findings, MAX_FINDINGS);
             text.append(&terminal::render(&limited, options));
         }
-        let why = of_device(&finished.device, failure);
-        let why = finished
-            .mask
-            .apply(&why[finished.device.len() + ": ".len()..]);
-        self.reasons.remove(&finished.device);
-        self.add_reason(&finished.device, self.summary_of(&why, failure));
+        let why = self.add_failure_reason(finished, failure);
         let hint = match failure {
             DeviceFailure::Run(error) => error.hint(),
             _ => None,
@@ -455,6 +529,17 @@ impl Human {
         text
     }
 
+    /// Adds why a device has no result to the reasons of the summary.
+    fn add_failure_reason(&mut self, finished: &FinishedDevice, failure: &DeviceFailure) -> String {
+        let why = of_device(&finished.device, failure);
+        let why = finished
+            .mask
+            .apply(&why[finished.device.len() + ": ".len()..]);
+        self.reasons.remove(&finished.device);
+        self.add_reason(&finished.device, self.summary_of(&why, failure));
+        why
+    }
+
     /// Whether no other device has the same error, hint and findings.
     fn is_new_failure(
         &mut self,
@@ -473,13 +558,7 @@ impl Human {
             texts.extend(found.labels.iter().map(|label| label.source.name.as_str()));
         }
         let texts = texts.join("\n");
-        // A difference from a plan is one of each device.
-        let key = match failure {
-            DeviceFailure::Run(DeviceRunError::Plan { .. } | DeviceRunError::Strict { .. }) => {
-                texts
-            }
-            _ => self.device_texts.common(device, &texts),
-        };
+        let key = self.device_words.common(device, &texts);
         self.failures.insert(key)
     }
 
@@ -499,28 +578,6 @@ impl Human {
             _ => why.to_owned(),
         }
     }
-
-    /// Refused commands, each with the answer of the device below it.
-    fn refusals(&self, device: &DeviceName, commands: &[CommandRecord]) -> TerminalText {
-        let prefix = self.prefix(device);
-        let mut text = self.text();
-        let refused = commands.iter();
-        for command in refused.filter(|command| command.outcome == CommandOutcome::Refused) {
-            let line = command.text.as_ref().or(command.mode.last());
-            let line = line.map_or("", String::as_str);
-            text.line(format_args!("{prefix}  > {line}"));
-            for line in command
-                .device_message
-                .iter()
-                .flat_map(|answer| answer.lines())
-            {
-                text.add(format_args!("{prefix}  "))
-                    .paint(Style::Red, line)
-                    .end_line();
-            }
-        }
-        text
-    }
 }
 
 fn joined<'a>(text: &'a mut TerminalText, parts: &[TerminalText]) -> &'a mut TerminalText {
@@ -534,19 +591,39 @@ fn joined<'a>(text: &'a mut TerminalText, parts: &[TerminalText]) -> &'a mut Ter
 fn plan(kind: RunKind, finished: &FinishedDevice, colored: bool) -> Option<PlanText> {
     let record = finished.record.as_ref();
     let record = record.filter(|_| kind == RunKind::Plan && finished.result.is_ok())?;
-    Some(PlanText::new(record, colored))
+    Some(PlanText::new(record, None, colored))
 }
 
-/// Puppet's name of a level on the console, and its color. Notices are green, as additions in a plan.
-fn word(level: Level) -> (&'static str, Style) {
-    match level {
-        Level::Debug => ("Debug", Style::Cyan),
-        Level::Info => ("Info", Style::Green),
-        Level::Notice => ("Notice", Style::BoldGreen),
-        Level::Warning => ("Warning", Style::Yellow),
-        Level::Err => ("Error", Style::BoldRed),
-        Level::Alert => ("Alert", Style::BoldRed),
-        Level::Emerg => ("Emergency", Style::BoldRed),
-        Level::Crit => ("Critical", Style::BoldRed),
+/// Whether the reason stands in files: excerpts of them show it.
+fn has_positions(failure: &DeviceFailure) -> bool {
+    let findings = match failure {
+        DeviceFailure::Run(error) => error.findings(),
+        DeviceFailure::Task(_) => &[],
+    };
+    let mut findings = findings.iter();
+    findings.any(|found| !found.labels.is_empty() || found.position.is_some())
+}
+
+/// What a group shows of a record: the notable resources and, in a plan, their commands. Those of other runs are
+/// shown where the device refused them.
+fn alike_record(kind: RunKind, record: &RunRecord) -> RunRecord {
+    let notable = record.resources.iter().filter(|one| one.is_notable());
+    let resources = notable.map(|status| {
+        if kind == RunKind::Plan {
+            return Arc::clone(status);
+        }
+        let commands = status.operations.iter();
+        let refused = commands.filter(|one| one.outcome == CommandOutcome::Refused);
+        Arc::new(ResourceStatus {
+            operations: refused.cloned().collect(),
+            ..ResourceStatus::clone(status)
+        })
+    });
+    RunRecord {
+        resources: resources.collect(),
+        logs: Vec::new(),
+        facts: None,
+        graph: None,
+        ..record.clone()
     }
 }

@@ -10,31 +10,25 @@ pub(crate) struct PlanText {
     pub(crate) changes: TerminalText,
     /// The configuration difference.
     pub(crate) difference: TerminalText,
-    /// The lines that the difference adds and removes, sorted, without those around them. Their order
-    /// depends on the configuration.
-    pub(crate) changed_lines: Vec<String>,
 }
 
 impl PlanText {
-    pub(crate) fn new(record: &RunRecord, colored: bool) -> Self {
-        let diff = &record.difference;
-        let is_change = |line: &&str| line.starts_with(['+', '-']);
-        let changed = diff.lines().filter(is_change).map(str::to_owned);
-        let mut changed_lines: Vec<String> = changed.collect();
-        changed_lines.sort_unstable();
+    /// `of_first`: the device whose difference stands for those of other devices.
+    pub(crate) fn new(record: &RunRecord, of_first: Option<&str>, colored: bool) -> Self {
+        let heading = match of_first {
+            Some(device) => format!("configuration difference of {device}"),
+            None => "configuration difference".to_owned(),
+        };
         Self {
             changes: changes(record, colored),
-            difference: difference("configuration difference", diff, colored),
-            changed_lines,
+            difference: difference(&heading, &record.difference, colored),
         }
     }
 }
 
 fn changes(record: &RunRecord, colored: bool) -> TerminalText {
     let mut text = TerminalText::with_colors(colored);
-    let mut planned = false;
     for status in record.resources.iter().filter(|status| status.is_pending()) {
-        planned = true;
         text.add("  ")
             .paint(Style::Bold, &status.reference)
             .line(resource_text::position(status));
@@ -47,7 +41,7 @@ fn changes(record: &RunRecord, colored: bool) -> TerminalText {
         text.line("  plan incomplete: the run stopped early; more changes may follow");
     } else if record.counts.failed > 0 {
         text.line("  plan incomplete: some resources failed and were not compared; more changes may follow");
-    } else if !planned {
+    } else if record.counts.pending == 0 {
         text.line("  nothing to change");
     }
     if !record.not_understood.is_empty() {
@@ -100,7 +94,9 @@ pub(crate) fn add_undo(text: &mut TerminalText, planned: &UndoPlan) {
     for undo in &planned.resources {
         text.add("  ").paint(Style::Bold, &undo.resource).end_line();
         for line in &undo.operations {
-            text.line(format_args!("    > {line}"));
+            text.add("    ")
+                .paint(Style::Cyan, format_args!("> {line}"))
+                .end_line();
         }
         for reason in &undo.not_restored {
             text.line(format_args!("    not restored: {reason}"));

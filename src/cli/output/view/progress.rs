@@ -1,10 +1,14 @@
 //! The progress bar of a run over several devices, on standard error.
 
 use std::io::IsTerminal as _;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::report::RunStatus;
+
+/// How often the bar is drawn.
+const TICK: Duration = Duration::from_millis(500);
 
 /// Finished devices, and how many of them changed and failed.
 pub(super) struct DeviceProgress {
@@ -33,7 +37,8 @@ impl DeviceProgress {
             failed: 0,
         };
         progress.update();
-        progress.bar.tick();
+        // The time passes also while no device ends.
+        progress.bar.enable_steady_tick(TICK);
         progress
     }
 

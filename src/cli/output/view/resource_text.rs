@@ -2,7 +2,7 @@
 
 use crate::report::{RunRecord, command_lines};
 use crate::terminal_text::{Style, TerminalText};
-use crate::transaction::{CommandRecord, EventStatus, ResourceStatus};
+use crate::transaction::{CommandRecord, Event, EventStatus, ResourceStatus};
 
 /// The position of a resource, behind its name.
 pub(crate) fn position(status: &ResourceStatus) -> String {
@@ -16,16 +16,42 @@ pub(crate) fn add_parts(text: &mut TerminalText, status: &ResourceStatus) {
         text.line(format_args!("    skipped: {reason}"));
     }
     for event in status.changes() {
-        let message = event.text().unwrap_or_else(|| event.name.clone());
-        if event.status == EventStatus::Failure {
-            text.paint(Style::Red, format_args!("    failed: {message}"))
-                .end_line();
-        } else {
-            // A hash has several lines. Line ends in texts are escaped.
-            text.block("    ", &message);
-        }
+        add_event(text, event);
     }
     add_commands(text, &status.operations);
+}
+
+/// What happened to a property, or would happen: the old value is red, the new one green.
+fn add_event(text: &mut TerminalText, event: &Event) {
+    let message = event.text().unwrap_or_else(|| event.name.clone());
+    if event.status == EventStatus::Failure {
+        text.paint(Style::Red, format_args!("    failed: {message}"))
+            .end_line();
+        return;
+    }
+    if message.contains('\n') {
+        // A hash has several lines. Line ends in texts are escaped.
+        text.block("    ", &message);
+        return;
+    }
+    let [old, new] = event.value_texts();
+    let find = |text: &str, value: &str| {
+        let found = (!value.is_empty()).then(|| text.rfind(value)).flatten();
+        found.map(|at| (at, at + value.len()))
+    };
+    text.add("    ");
+    let mut rest = message.as_str();
+    let new_at = find(rest, &new);
+    let before_new = new_at.map_or(rest, |(at, _)| &rest[..at]);
+    if let Some((at, end)) = find(before_new, &old) {
+        text.add(&rest[..at]).paint(Style::Red, &rest[at..end]);
+        rest = &rest[end..];
+    }
+    if let Some((at, end)) = find(rest, &new) {
+        text.add(&rest[..at]).paint(Style::Green, &rest[at..end]);
+        rest = &rest[end..];
+    }
+    text.line(rest);
 }
 
 /// Warnings and errors of a run, and text of the device that was not understood.
@@ -51,7 +77,9 @@ pub(crate) fn add_problems(text: &mut TerminalText, record: &RunRecord) {
 fn add_commands(text: &mut TerminalText, commands: &[CommandRecord]) {
     for block in command_lines::blocks(commands) {
         for line in &block.lines {
-            text.line(format_args!("    > {line}"));
+            text.add("    ")
+                .paint(Style::Cyan, format_args!("> {line}"))
+                .end_line();
         }
         if let Some(problem) = block.command.problem() {
             text.line(format_args!("      {problem}"));

@@ -9,8 +9,9 @@ use super::device_names::wrapped;
 use super::{DeviceSummary, table};
 use crate::cli::options::view_arguments::ViewFilter;
 use crate::inventory::{SavePolicy, range};
-use crate::report::{RunCounts, RunRecord, RunStatus};
-use crate::terminal_text::TerminalText;
+use crate::report::{RunCounts, RunRecord, RunStatus, UNREACHABLE};
+use crate::run_kind::RunKind;
+use crate::terminal_text::{Style, TerminalText};
 
 /// Maximum number of rows; more devices are listed by status.
 pub(crate) const MAX_ROWS: usize = 20;
@@ -27,6 +28,11 @@ pub(super) struct Summary<'a> {
     pub(super) has_reasons: bool,
     /// Duration of the whole run.
     pub(super) took: Duration,
+    pub(super) kind: RunKind,
+    /// The batches that have started, and all of them.
+    pub(super) batches: Option<(usize, usize)>,
+    /// The reports and changes of the run are in the state directory.
+    pub(super) is_stored: bool,
 }
 
 /// Why a device failed or could not run.
@@ -53,7 +59,7 @@ const COLUMNS: [&str; 8] = [
     "Changed",
     "Failed",
     "Skipped",
-    "Sent",
+    "Commands",
     "Time",
 ];
 /// Those of a plan.
@@ -64,7 +70,7 @@ const PLAN_COLUMNS: [&str; 8] = [
     "To change",
     "Failed",
     "Skipped",
-    "To send",
+    "Commands",
     "Time",
 ];
 
@@ -74,17 +80,18 @@ const COVERAGE_COLUMNS: [&str; 2] = ["Managed", "Covered"];
 /// All columns and statuses.
 #[cfg(test)]
 pub(crate) fn words() -> impl Iterator<Item = &'static str> {
-    let statuses = STATUSES.into_iter().map(RunStatus::word);
+    let statuses = STATUSES.into_iter();
     let columns = COLUMNS.into_iter().chain(PLAN_COLUMNS);
     columns.chain(COVERAGE_COLUMNS).chain(statuses)
 }
 
-const STATUSES: [RunStatus; 5] = [
-    RunStatus::Unchanged,
-    RunStatus::Changed,
-    RunStatus::Pending,
-    RunStatus::Failed,
-    RunStatus::NotRun,
+const STATUSES: [&str; 6] = [
+    "unchanged",
+    "changed",
+    "pending",
+    "failed",
+    UNREACHABLE,
+    "not run",
 ];
 
 impl Summary<'_> {
@@ -92,7 +99,7 @@ impl Summary<'_> {
     pub(super) fn text(&self, reason: impl Fn(&DeviceSummary) -> FailureReason) -> TerminalText {
         let is_selected = |ended: &&DeviceSummary| {
             let is_few = self.all.len() <= MAX_ROWS || ended.status() != RunStatus::Unchanged;
-            is_few && self.filter.shows(ended.status())
+            is_few && self.filter.shows(ended.status_word())
         };
         let selected: Vec<&DeviceSummary> = self.all.iter().filter(is_selected).collect();
         let mut text = TerminalText::with_colors(self.colored);
@@ -151,7 +158,41 @@ impl Summary<'_> {
                 add_list(&mut text, heading, names);
             }
         }
+        self.add_next(&mut text);
         text
+    }
+
+    /// Adds commands that follow a run over many devices.
+    fn add_next(&self, text: &mut TerminalText) {
+        if !self.is_long() || !self.is_stored || self.filter.is_quiet() {
+            return;
+        }
+        let has = |wanted: RunStatus| self.all.iter().any(|ended| ended.status() == wanted);
+        let has_failures = has(RunStatus::Failed) || has(RunStatus::NotRun);
+        let next = [
+            (
+                self.kind == RunKind::Apply && has_failures,
+                "`switchtender report --only failed` shows the failures",
+            ),
+            (
+                self.kind == RunKind::Apply && has(RunStatus::Changed),
+                "`switchtender undo --last` restores what was before",
+            ),
+            (
+                self.kind == RunKind::Plan && has(RunStatus::Pending),
+                "`switchtender apply` with the same options makes these changes",
+            ),
+        ];
+        let next = next.into_iter().filter(|(applies, _)| *applies);
+        for (_, command) in next {
+            text.paint(Style::BoldCyan, "next")
+                .line(format_args!(": {command}"));
+        }
+    }
+
+    /// Whether the end has batches, rates and what is next.
+    fn is_long(&self) -> bool {
+        self.all.len() > MAX_ROWS || self.batches.is_some()
     }
 
     /// Adds the reasons of failures, each with its devices.
@@ -160,8 +201,9 @@ impl Summary<'_> {
         text: &mut TerminalText,
         reason: impl Fn(&DeviceSummary) -> FailureReason,
     ) {
-        for status in [RunStatus::Failed, RunStatus::NotRun] {
-            let failed = self.all.iter().filter(|ended| ended.status() == status);
+        for status in ["failed", UNREACHABLE, "not run"] {
+            let failed = self.all.iter();
+            let failed = failed.filter(|ended| ended.status_word() == status);
             let mut groups: IndexMap<String, FailureGroup<'_>> = IndexMap::default();
             for ended in failed {
                 let FailureReason { text, common } = reason(ended);
@@ -182,7 +224,7 @@ impl Summary<'_> {
                     _ => String::new(),
                 };
                 let names = range::of_names(names.iter().copied()).join(", ");
-                text.paint(table::color(status.word()), status)
+                text.paint(table::color(status), status)
                     .line(format_args!(": {names}: {first}{example}"));
             }
         }
@@ -203,30 +245,28 @@ impl Summary<'_> {
 
     /// Adds the totals. Those of a table are in its rows.
     fn add_totals(&self, text: &mut TerminalText, has_table: bool) {
-        let statuses: Vec<RunStatus> = self.all.iter().map(DeviceSummary::status).collect();
+        let statuses: Vec<&str> = self.all.iter().map(DeviceSummary::status_word).collect();
         text.add(totals(&statuses));
         if !has_table {
             let counts = self.all.iter().filter_map(DeviceSummary::counts);
-            let [changes, commands] = counts.fold([0, 0], |[changes, commands], counts| {
-                let (changed, sent) = self.changed_and_sent(&counts);
-                [changes + changed, commands + sent]
-            });
+            let [changes, commands] = run_totals(counts, self.noop);
             if changes > 0 {
                 let (changes, commands) =
                     (counted(changes, "change"), counted(commands, "command"));
                 text.add(format_args!("; {changes}, {commands}"));
             }
         }
-        text.line(format_args!(" in {:.1}s", self.took.as_secs_f64()));
-    }
-
-    /// The changes and commands of a run, or those that it would have.
-    fn changed_and_sent(&self, counts: &RunCounts) -> (usize, usize) {
-        if self.noop {
-            (counts.pending, counts.to_send)
-        } else {
-            (counts.changed, counts.operations)
+        let seconds = self.took.as_secs_f64();
+        text.add(format_args!(" in {seconds:.1}s"));
+        let run = self.all.iter().filter(|ended| ended.took > Duration::ZERO);
+        if self.is_long() && seconds >= 1.0 {
+            let rate = run.count() as f64 / seconds;
+            text.add(format_args!(", {rate:.1} devices per second"));
         }
+        if let Some((started, all)) = self.batches {
+            text.add(format_args!("; {started} of {all} batches"));
+        }
+        text.end_line();
     }
 
     fn table(&self, selected: &[&DeviceSummary]) -> TerminalText {
@@ -248,10 +288,10 @@ impl Summary<'_> {
     }
 
     fn row(&self, ended: &DeviceSummary) -> Vec<String> {
-        let mut row = vec![ended.device.to_string(), ended.status().to_string()];
+        let mut row = vec![ended.device.to_string(), ended.status_word().to_owned()];
         match &ended.counts() {
             Some(counts) => {
-                let (changed, sent) = self.changed_and_sent(counts);
+                let (changed, sent) = changed_and_sent(counts, self.noop);
                 let numbers = [
                     counts.resources,
                     changed,
@@ -269,7 +309,7 @@ impl Summary<'_> {
 }
 
 /// The number of devices, and of those with each status.
-pub(crate) fn totals(all: &[RunStatus]) -> String {
+pub(crate) fn totals(all: &[&str]) -> String {
     let counts = STATUSES.iter().filter_map(|status| {
         let count = all.iter().filter(|other| *other == status).count();
         (count > 0).then(|| format!("{count} {status}"))
@@ -279,6 +319,23 @@ pub(crate) fn totals(all: &[RunStatus]) -> String {
         0 => "0 devices".to_owned(),
         1 => format!("1 device: {}", counts.join(", ")),
         number => format!("{number} devices: {}", counts.join(", ")),
+    }
+}
+
+/// The changes and commands of all devices.
+pub(super) fn run_totals(counts: impl Iterator<Item = RunCounts>, noop: bool) -> [usize; 2] {
+    counts.fold([0, 0], |[changes, commands], counts| {
+        let (changed, sent) = changed_and_sent(&counts, noop);
+        [changes + changed, commands + sent]
+    })
+}
+
+/// The changes and commands of a run, or those that it would have.
+fn changed_and_sent(counts: &RunCounts, noop: bool) -> (usize, usize) {
+    if noop {
+        (counts.pending, counts.to_send)
+    } else {
+        (counts.changed, counts.operations)
     }
 }
 
