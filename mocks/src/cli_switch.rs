@@ -12,7 +12,7 @@ mod configure;
 mod device;
 mod effect;
 mod factory_config;
-mod filter;
+pub(crate) mod filter;
 mod grammar;
 mod interface_name;
 mod offline;

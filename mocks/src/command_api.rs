@@ -1,4 +1,4 @@
-//! Command lines over HTTPS: JSON-RPC interfaces of switches, with the lines of a structural mock.
+//! Command lines over HTTPS: JSON-RPC interfaces of switches, with the lines of another mock.
 //!
 //! Written from `docs/reference/devices/command_apis.md`. A request runs its lines in a session of
 //! its own, up to the first line that is refused.
@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::control::lock;
@@ -20,7 +21,8 @@ use crate::structural::{
 use crate::tls;
 
 /// The form of requests and answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CommandApiForm {
     /// One call with a list of lines, as EOS has it.
     RunCommands,
@@ -41,18 +43,61 @@ pub struct CommandApiState {
 /// A running mock device with a command API.
 pub type RunningCommandApi = RunningMock<CommandApiState>;
 
-/// Data that all connections share.
-struct ApiContext {
-    form: CommandApiForm,
-    /// The mode in which a request begins.
-    mode: usize,
-    /// User and password of HTTP authentication.
-    account: String,
-    terminal: TerminalContext,
+/// Makes the session of a request, from the number of its connection.
+type NewRequestSession = dyn Fn(u64) -> Box<dyn RequestSession> + Send + Sync;
+
+/// The lines of a request.
+pub(crate) trait RequestSession {
+    /// Executes a line. Its output is requested as JSON, or as text.
+    ///
+    /// # Errors
+    /// The device refuses the line.
+    fn execute(&mut self, line: &str, is_json: bool) -> Result<RequestOutput, RefusedRequestLine>;
 }
 
-/// The answer to one line: its output, or the message of the refusal.
-type LineResult = Result<String, String>;
+/// The output of a line.
+#[derive(Debug)]
+pub(crate) enum RequestOutput {
+    Text(String),
+    Json(Value),
+    /// The output has no form in JSON.
+    Unconverted,
+}
+
+/// Why a line of a request is refused.
+#[derive(Debug)]
+pub(crate) struct RefusedRequestLine {
+    pub(crate) message: String,
+    /// The line does not exist; otherwise it could not be executed.
+    pub(crate) is_invalid: bool,
+}
+
+/// Data that all connections share.
+pub(crate) struct CommandApiContext {
+    form: CommandApiForm,
+    /// User and password of HTTP authentication.
+    account: String,
+    new_session: Box<NewRequestSession>,
+}
+
+/// The answer to one line.
+type LineResult = Result<RequestOutput, RefusedRequestLine>;
+
+/// The session of a structural mock, which has text only.
+struct StructuralSession(StructuralTerminal);
+
+impl RequestSession for StructuralSession {
+    fn execute(&mut self, line: &str, is_json: bool) -> Result<RequestOutput, RefusedRequestLine> {
+        match self.0.execute(line) {
+            Ok(_) if is_json => Ok(RequestOutput::Unconverted),
+            Ok(output) => Ok(RequestOutput::Text(output)),
+            Err(message) => Err(RefusedRequestLine {
+                message,
+                is_invalid: true,
+            }),
+        }
+    }
+}
 
 impl CommandApi {
     /// Starts a device on a port of 127.0.0.1; 0 selects a free one. Requests begin in `mode`.
@@ -81,19 +126,20 @@ impl CommandApi {
             exchanges_in_memory: options.exchanges_in_memory,
         };
         let (running, listener) = RunningMock::listen(state, listen).await?;
-        let account = format!("{}:{}", options.user, options.password);
-        let context = ApiContext {
-            form,
-            mode,
-            account: format!("Basic {}", STANDARD.encode(account)),
-            terminal: TerminalContext {
-                faults: running.faults.clone(),
-                command_line: Arc::new(*structure),
-                configuration,
-                script: None,
-                log: running.log.clone(),
-            },
+        let terminal = TerminalContext {
+            faults: running.faults.clone(),
+            command_line: Arc::new(*structure),
+            configuration,
+            script: None,
+            log: running.log.clone(),
         };
+        let new_session = move |connection| {
+            let mut session = StructuralTerminal::new(terminal.clone(), connection);
+            session.begin_in(mode);
+            Box::new(StructuralSession(session)) as Box<dyn RequestSession>
+        };
+        let login = (options.user.as_str(), options.password.as_str());
+        let context = CommandApiContext::new(form, login, Box::new(new_session));
         running.accept(listener, http_server::server(&running, context));
         Ok(running)
     }
@@ -111,7 +157,7 @@ impl RunningCommandApi {
     }
 }
 
-impl HttpDevice for ApiContext {
+impl HttpDevice for CommandApiContext {
     fn command(&self, request: &HttpRequest) -> String {
         request.line()
     }
@@ -120,7 +166,7 @@ impl HttpDevice for ApiContext {
         request.line()
     }
 
-    /// Faults that act on a line are those of the terminal.
+    /// Faults that act on a line are those of the session.
     fn execute(&self, request: &HttpRequest, _: &FaultDecision) -> HttpAnswer {
         let path = match self.form {
             CommandApiForm::RunCommands => "/command-api",
@@ -144,7 +190,21 @@ impl HttpDevice for ApiContext {
     }
 }
 
-impl ApiContext {
+impl CommandApiContext {
+    /// `login` has user and password.
+    pub(crate) fn new(
+        form: CommandApiForm,
+        (user, password): (&str, &str),
+        new_session: Box<NewRequestSession>,
+    ) -> Self {
+        let account = STANDARD.encode(format!("{user}:{password}"));
+        Self {
+            form,
+            account: format!("Basic {account}"),
+            new_session,
+        }
+    }
+
     fn answer(&self, body: &Value, connection: u64) -> (u16, Value) {
         match self.form {
             CommandApiForm::RunCommands => self.run_commands(body, connection),
@@ -152,13 +212,12 @@ impl ApiContext {
         }
     }
 
-    /// Runs lines up to the first that is refused.
-    fn run(&self, lines: &[&str], connection: u64) -> Vec<LineResult> {
-        let mut terminal = StructuralTerminal::new(self.terminal.clone(), connection);
-        terminal.begin_in(self.mode);
+    /// Runs lines up to the first that is refused. Each line has whether JSON is requested.
+    fn run(&self, lines: &[(&str, bool)], connection: u64) -> Vec<LineResult> {
+        let mut session = (self.new_session)(connection);
         let mut results = Vec::new();
-        for line in lines {
-            results.push(terminal.execute(line));
+        for (line, is_json) in lines {
+            results.push(session.execute(line, *is_json));
             if results.last().is_some_and(Result::is_err) {
                 break;
             }
@@ -170,52 +229,76 @@ impl ApiContext {
     fn run_commands(&self, body: &Value, connection: u64) -> (u16, Value) {
         let id = &body["id"];
         let commands = body.pointer("/params/cmds").and_then(Value::as_array);
-        let lines: Option<Vec<&str>> = commands.and_then(|commands| {
+        let format = body.pointer("/params/format").and_then(Value::as_str);
+        let is_json = format.unwrap_or("json") == "json";
+        let lines: Option<Vec<(&str, bool)>> = commands.and_then(|commands| {
             let lines = commands.iter();
             let lines = lines.map(|command| command.as_str().or(command["cmd"].as_str()));
-            lines.collect()
+            lines.map(|line| line.map(|line| (line, is_json))).collect()
         });
-        let (Some(lines), "runCmds", "text") = (
-            lines,
-            body["method"].as_str().unwrap_or_default(),
-            body.pointer("/params/format")
-                .and_then(Value::as_str)
-                .unwrap_or_default(),
-        ) else {
+        let (Some(lines), "runCmds") = (lines, body["method"].as_str().unwrap_or_default()) else {
             let error = json!({"code": -32602, "message": "Invalid params"});
             return (200, json!({"jsonrpc": "2.0", "id": id, "error": error}));
         };
-        let results = self.run(&lines, connection);
-        let answers: Vec<Value> = results
-            .iter()
-            .map(|result| match result {
-                Ok(output) => json!({"output": output}),
-                Err(message) => json!({"output": "", "errors": [message]}),
-            })
-            .collect();
-        let answer = match results.last() {
-            Some(Err(message)) => {
-                let (number, count) = (results.len(), lines.len());
-                let line = lines[number - 1];
-                let message = format!("CLI command {number} of {count} '{line}' failed: {message}");
-                let error = json!({"code": 1002, "message": message, "data": answers});
+        let mut answers = Vec::new();
+        let mut failure = None;
+        for result in self.run(&lines, connection) {
+            let (answer, failed) = match result {
+                Ok(RequestOutput::Text(output)) => (json!({"output": output}), None),
+                Ok(RequestOutput::Json(output)) => (output, None),
+                Ok(RequestOutput::Unconverted) => (
+                    json!({"errors": ["Command cannot be used over the API at this time"]}),
+                    Some((1003, "unconverted command")),
+                ),
+                Err(RefusedRequestLine {
+                    message,
+                    is_invalid,
+                }) => (
+                    json!({"output": "", "errors": [message]}),
+                    Some(if is_invalid {
+                        (1002, "invalid command")
+                    } else {
+                        (1000, "could not run command")
+                    }),
+                ),
+            };
+            answers.push(answer);
+            failure = failed;
+            if failure.is_some() {
+                break;
+            }
+        }
+        let answer = match failure {
+            Some((code, reason)) => {
+                let (number, count) = (answers.len(), lines.len());
+                let line = lines[number - 1].0;
+                let message = format!("CLI command {number} of {count} '{line}' failed: {reason}");
+                let error = json!({"code": code, "message": message, "data": answers});
                 json!({"jsonrpc": "2.0", "id": id, "error": error})
             }
-            _ => json!({"jsonrpc": "2.0", "id": id, "result": answers}),
+            None => json!({"jsonrpc": "2.0", "id": id, "result": answers}),
         };
         (200, answer)
     }
 
-    /// `cli_ascii`: each call has one line, and calls after a refused one have no answer. One call
-    /// has its answer without a list.
+    /// `cli` and `cli_ascii`: each call has one line, and calls after a refused one have no answer.
+    /// One call has its answer without a list.
     fn calls(&self, body: &Value, connection: u64) -> (u16, Value) {
         let one = std::slice::from_ref(body);
         let calls = body.as_array().map_or(one, Vec::as_slice);
-        let lines = calls.iter();
-        let lines = lines.map(|call| call.pointer("/params/cmd").and_then(Value::as_str));
-        let lines: Option<Vec<&str>> = lines.collect();
-        let is_text = calls.iter().all(|call| call["method"] == "cli_ascii");
-        let Some(lines) = lines.filter(|_| is_text) else {
+        let lines: Option<Vec<(&str, bool)>> = calls
+            .iter()
+            .map(|call| {
+                let is_json = match call["method"].as_str()? {
+                    "cli" => true,
+                    "cli_ascii" => false,
+                    _ => return None,
+                };
+                let line = call.pointer("/params/cmd")?.as_str()?;
+                Some((line, is_json))
+            })
+            .collect();
+        let Some(lines) = lines else {
             let error = json!({"code": -32600, "message": "Invalid request"});
             return (400, json!({"jsonrpc": "2.0", "error": error, "id": null}));
         };
@@ -225,25 +308,22 @@ impl ApiContext {
         } else {
             500
         };
-        let answers = results
-            .iter()
-            .zip(calls)
-            .map(|(result, call)| match result {
-                Ok(output) if output.is_empty() => {
-                    json!({"jsonrpc": "2.0", "result": null, "id": call["id"]})
-                }
-                Ok(output) => {
-                    json!({"jsonrpc": "2.0", "result": {"msg": output}, "id": call["id"]})
-                }
-                Err(message) => {
+        let answers = results.into_iter().zip(calls).map(|(result, call)| {
+            let result = match result {
+                Ok(RequestOutput::Text(output)) if !output.is_empty() => json!({"msg": output}),
+                Ok(RequestOutput::Json(output)) => json!({"body": output}),
+                Ok(RequestOutput::Text(_) | RequestOutput::Unconverted) => Value::Null,
+                Err(refusal) => {
                     let error = json!({
                         "code": -32602,
                         "message": "Invalid params",
-                        "data": {"msg": format!("{message}\n")},
+                        "data": {"msg": format!("{}\n", refusal.message)},
                     });
-                    json!({"jsonrpc": "2.0", "error": error, "id": call["id"]})
+                    return json!({"jsonrpc": "2.0", "error": error, "id": call["id"]});
                 }
-            });
+            };
+            json!({"jsonrpc": "2.0", "result": result, "id": call["id"]})
+        });
         let mut answers: Vec<Value> = answers.collect();
         let answer = match answers.len() {
             1 => answers.remove(0),

@@ -7,6 +7,9 @@ use std::net::SocketAddr;
 
 use crate::cli_switch::{CliSwitch, RunningSwitch, StartSwitchError, SwitchOptions};
 use crate::control::ExchangeLog;
+use crate::grammar_switch::{
+    GrammarSwitch, GrammarSwitchOptions, RunningGrammarSwitch, StartGrammarSwitchError,
+};
 use crate::load_balancer::{
     LoadBalancer, LoadBalancerOptions, RunningLoadBalancer, StartLoadBalancerError,
 };
@@ -18,6 +21,8 @@ use crate::structural::{RunningStructuralDevice, StartError, StructuralDevice, S
 pub enum DeviceOptions {
     /// A switch over SSH.
     Switch(SwitchOptions),
+    /// A switch with the grammar of a platform over SSH and HTTPS.
+    Grammar(GrammarSwitchOptions),
     /// A load balancer over HTTPS.
     LoadBalancer(LoadBalancerOptions),
     /// A device with a described command line over SSH.
@@ -31,6 +36,8 @@ pub enum DeviceOptions {
 pub enum RunningDevice {
     /// A switch over SSH.
     Switch(RunningSwitch),
+    /// A switch with the grammar of a platform over SSH and HTTPS.
+    Grammar(RunningGrammarSwitch),
     /// A load balancer over HTTPS.
     LoadBalancer(RunningLoadBalancer),
     /// A device with a described command line over SSH.
@@ -45,6 +52,9 @@ pub enum StartFleetError {
     /// A switch.
     #[error(transparent)]
     Switch(#[from] StartSwitchError),
+    /// A switch with the grammar of a platform.
+    #[error(transparent)]
+    Grammar(#[from] StartGrammarSwitchError),
     /// A load balancer.
     #[error(transparent)]
     LoadBalancer(#[from] StartLoadBalancerError),
@@ -71,6 +81,7 @@ impl RunningDevice {
     pub fn address(&self) -> SocketAddr {
         match self {
             RunningDevice::Switch(switch) => switch.address(),
+            RunningDevice::Grammar(switch) => switch.address(),
             RunningDevice::LoadBalancer(balancer) => balancer.address(),
             RunningDevice::Structural(device) => device.address(),
             RunningDevice::Replay(device) => device.address(),
@@ -81,6 +92,7 @@ impl RunningDevice {
     pub fn log(&self) -> &ExchangeLog {
         match self {
             RunningDevice::Switch(switch) => switch.log(),
+            RunningDevice::Grammar(switch) => switch.log(),
             RunningDevice::LoadBalancer(balancer) => balancer.log(),
             RunningDevice::Structural(device) => device.log(),
             RunningDevice::Replay(device) => device.log(),
@@ -91,6 +103,7 @@ impl RunningDevice {
     pub async fn stop(self) {
         match self {
             RunningDevice::Switch(switch) => switch.stop().await,
+            RunningDevice::Grammar(switch) => switch.stop().await,
             RunningDevice::LoadBalancer(balancer) => balancer.stop().await,
             RunningDevice::Structural(device) => device.stop().await,
             RunningDevice::Replay(device) => device.stop().await,
@@ -126,6 +139,9 @@ impl Fleet {
             fleet.devices.push(match device {
                 DeviceOptions::Switch(options) => {
                     RunningDevice::Switch(CliSwitch::start(options, port).await?)
+                }
+                DeviceOptions::Grammar(options) => {
+                    RunningDevice::Grammar(GrammarSwitch::start(options, port).await?)
                 }
                 DeviceOptions::LoadBalancer(options) => {
                     RunningDevice::LoadBalancer(LoadBalancer::start(options, port).await?)

@@ -5,6 +5,7 @@
 //! [`structural`], which has the structure that a definition describes. It is for trials and proves nothing about a device.
 //!
 //! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].
+//! * [`grammar_switch`]: a switch of any platform, from a grammar that is data.
 //! * [`load_balancer`]: an iControl-REST-like load balancer; start one with [`LoadBalancer::start`].
 //! * [`netconf_server`]: a NETCONF server with a candidate and confirmed commits.
 //! * [`command_api`]: the same lines in HTTP requests.
@@ -22,6 +23,7 @@ pub mod command_api;
 pub mod control;
 pub mod fault;
 pub mod fleet;
+pub mod grammar_switch;
 mod http_server;
 mod json_path;
 pub mod jump_host;
@@ -46,6 +48,9 @@ pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};
 pub use command_api::{CommandApi, CommandApiForm, RunningCommandApi};
 pub use control::{Exchange, ExchangeLog, SharedWriter};
 pub use fault::Fault;
+pub use grammar_switch::{
+    GrammarSwitch, GrammarSwitchOptions, OfflineGrammarSwitch, RunningGrammarSwitch,
+};
 pub use load_balancer::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
 pub use netconf_server::{NetconfOptions, NetconfServer, RunningNetconfServer};
 pub use replay::{RecordedAnswer, ReplayDevice, ReplayOptions, RunningReplayDevice};

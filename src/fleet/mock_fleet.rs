@@ -19,7 +19,9 @@ use switchtender_devices::session::connect_params::{
 };
 use switchtender_devices::session::deadline::Deadline;
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice, StartFleetError};
-use switchtender_mocks::{LoadBalancerOptions, ReplayOptions, StructuralOptions, SwitchOptions};
+use switchtender_mocks::{
+    GrammarSwitchOptions, LoadBalancerOptions, ReplayOptions, StructuralOptions, SwitchOptions,
+};
 
 use super::connector::RECORDING;
 use super::saved_files::{self, SavedFileError};
@@ -115,22 +117,18 @@ impl MockFleet {
                 }
                 continue;
             };
-            let config = configs.map(|dir| read(device, dir)).transpose()?;
-            if let Some(Config { path, text: None }) = &config {
-                notes.entry(device.name.clone()).or_default().push(format!(
-                    "{} does not exist: the mock starts with its factory configuration",
-                    path.display()
-                ));
-            }
-            options.push(describe(device, kind, config)?);
+            let config = read_noted(device, configs, &mut notes)?;
+            options.push(describe(device, (&platform.name, kind), config)?);
         }
         let mocks = Fleet::start(options, 0).await?;
         for device in devices {
-            if let Some(RunningDevice::Switch(switch)) = mocks.find(&device.name) {
-                let note = render_unknown_lines(switch.unknown_lines());
-                let of_device = notes.entry(device.name.clone()).or_default();
-                of_device.extend(note);
-            }
+            let unknown = match mocks.find(&device.name) {
+                Some(RunningDevice::Switch(switch)) => switch.unknown_lines().to_vec(),
+                Some(RunningDevice::Grammar(switch)) => switch.unknown_lines(),
+                _ => continue,
+            };
+            let of_device = notes.entry(device.name.clone()).or_default();
+            of_device.extend(render_unknown_lines(&unknown));
         }
         Ok(Self {
             mocks,
@@ -152,6 +150,9 @@ impl MockFleet {
         let mut token = None;
         match running {
             RunningDevice::Switch(switch) => {
+                host_key = HostKeyPolicy::Fingerprint(switch.host_key().fingerprint);
+            }
+            RunningDevice::Grammar(switch) => {
                 host_key = HostKeyPolicy::Fingerprint(switch.host_key().fingerprint);
             }
             RunningDevice::Structural(device) => match device.host_key() {
@@ -201,7 +202,7 @@ impl MockFleet {
 
 fn describe(
     device: &Device,
-    kind: MockKind,
+    (platform, kind): (&PlatformName, MockKind),
     config: Option<Config>,
 ) -> Result<DeviceOptions, MockFleetError> {
     let name = device.name.to_string();
@@ -214,6 +215,12 @@ fn describe(
             enable_password: Some(PASSWORD.to_owned()),
             config: config.and_then(|config| config.text),
             ..SwitchOptions::default()
+        }),
+        MockKind::Grammar => DeviceOptions::Grammar(GrammarSwitchOptions {
+            user: USER.to_owned(),
+            password: PASSWORD.to_owned(),
+            config: config.and_then(|config| config.text),
+            ..GrammarSwitchOptions::new(platform, &name)
         }),
         MockKind::LoadBalancer => {
             let config = config.and_then(|Config { path, text }| Some((path, text?)));
@@ -303,6 +310,22 @@ struct Config {
     path: PathBuf,
     /// `None`: the file does not exist.
     text: Option<String>,
+}
+
+/// Reads the configuration of a device, and notes that it has none.
+fn read_noted(
+    device: &Device,
+    configs: Option<&Path>,
+    notes: &mut BTreeMap<DeviceName, Vec<String>>,
+) -> Result<Option<Config>, MockFleetError> {
+    let config = configs.map(|dir| read(device, dir)).transpose()?;
+    if let Some(Config { path, text: None }) = &config {
+        notes.entry(device.name.clone()).or_default().push(format!(
+            "{} does not exist: the mock starts with its factory configuration",
+            path.display()
+        ));
+    }
+    Ok(config)
 }
 
 fn read(device: &Device, dir: &Path) -> Result<Config, MockFleetError> {

@@ -52,6 +52,8 @@ use crate::value::Name;
 pub enum MockKind {
     /// A switch with an IOS command line over SSH.
     Switch,
+    /// A switch with the grammar of the platform over SSH.
+    Grammar,
     /// A load balancer with iControl REST over HTTPS.
     LoadBalancer,
 }

@@ -4,7 +4,7 @@ use regex::Regex;
 
 /// A filter of output lines.
 #[derive(Debug)]
-pub(super) enum Filter {
+pub(crate) enum Filter {
     /// Matching lines.
     Include(Regex),
     /// Lines that do not match.
@@ -17,7 +17,7 @@ pub(super) enum Filter {
 
 impl Filter {
     /// Parses `include X`; words can be abbreviated. `Err` is the byte offset of the error.
-    pub(super) fn parse(text: &str) -> Result<Self, usize> {
+    pub(crate) fn parse(text: &str) -> Result<Self, usize> {
         let start = text.len() - text.trim_start().len();
         let words = text.trim_start();
         let (kind, rest) = words.split_once(' ').ok_or(start)?;
@@ -38,7 +38,7 @@ impl Filter {
     }
 
     /// The lines that remain.
-    pub(super) fn apply(&self, text: &str) -> String {
+    pub(crate) fn apply(&self, text: &str) -> String {
         let mut started = false;
         let mut section: Option<usize> = None;
         let matching = text.lines().filter(|line| match self {

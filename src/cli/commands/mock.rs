@@ -16,8 +16,8 @@ use switchtender_devices::regular_file;
 use switchtender_mocks::fault::{FAULTS, MockKind};
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice};
 use switchtender_mocks::{
-    Fault, HostKey, LoadBalancerOptions, SharedWriter, StructuralOptions, SwitchOptions,
-    serial_number,
+    Fault, GrammarSwitchOptions, HostKey, LoadBalancerOptions, SharedWriter, StructuralOptions,
+    SwitchOptions, grammar_switch, serial_number,
 };
 
 use self::inventory_file::InventoryFile;
@@ -32,6 +32,7 @@ use crate::terminal_text::TerminalText;
 ///
 /// Examples:
 ///   switchtender mock switch --count 2 --port 2201
+///   switchtender mock switch --platform cisco_nxos
 ///   switchtender mock switch --count 300 --inventory mocks.toml
 ///   switchtender mock load-balancer --fault 'error-status=503 ^POST'
 ///   switchtender mock puppet-server catalogs
@@ -66,13 +67,20 @@ enum MockCommand {
 const DEFAULT_LOGIN: &str = "admin";
 const DEFAULT_ENABLE_PASSWORD: &str = "enable";
 
-/// Start switches with an IOS-like command line over SSH, until interrupted
+/// Start switches with a command line over SSH, until interrupted
+///
+/// Without a platform they are like IOS. Switches of another platform also answer its requests over
+/// HTTPS.
 ///
 /// Example: switchtender mock switch --count 2 --port 2201
 #[derive(Debug, clap::Args)]
 struct MockSwitchArgs {
     #[command(flatten)]
     common: MockDeviceArgs,
+
+    /// Platform, such as cisco_nxos or arista_eos
+    #[arg(long, value_parser = grammar_switch::platforms(), conflicts_with_all = ["model", "enable_password"])]
+    platform: Option<String>,
 
     /// Initial running configuration
     #[arg(long, value_name = "FILE")]
@@ -197,10 +205,15 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
         MockCommand::PuppetServer(args) => return puppet_server::run(args),
         MockCommand::Switch(args) => {
             let shared = SharedOptions::new(&args.common)?;
-            let options = (1..=args.common.count)
-                .map(|number| switch(args, &shared, number).map(DeviceOptions::Switch));
+            let options = (1..=args.common.count).map(|number| match &args.platform {
+                None => switch(args, &shared, number).map(DeviceOptions::Switch),
+                Some(platform) => {
+                    grammar(args, platform, &shared, number).map(DeviceOptions::Grammar)
+                }
+            });
             let devices = options.collect::<Result<Vec<_>, _>>()?;
-            (&args.common, Some(&args.enable_password), devices)
+            let enable_password = args.platform.is_none().then_some(&args.enable_password);
+            (&args.common, enable_password, devices)
         }
         MockCommand::LoadBalancer(args) => {
             let shared = SharedOptions::new(&args.common)?;
@@ -307,6 +320,20 @@ fn render_address(device: &RunningDevice, user: &str) -> TerminalText {
             }
             text
         }
+        RunningDevice::Grammar(switch) => {
+            let mut text = ssh(switch.host_key());
+            let certificate = switch.fingerprint();
+            text.line(format_args!(
+                "{name}: https://{user}@{}  (certificate SHA-256 {certificate})",
+                switch.request_address()
+            ));
+            for line in switch.unknown_lines() {
+                text.line(format_args!(
+                    "{name}: keeps the unknown line `{line}` as text"
+                ));
+            }
+            text
+        }
         RunningDevice::LoadBalancer(balancer) => {
             let certificate = balancer.fingerprint();
             TerminalText::of_line(format_args!(
@@ -388,6 +415,24 @@ fn switch(
         faults: shared.faults.clone(),
         log: shared.log.clone(),
         ..defaults
+    })
+}
+
+/// The options of a switch with the grammar of a platform.
+fn grammar(
+    args: &MockSwitchArgs,
+    platform: &str,
+    shared: &SharedOptions,
+    number: u16,
+) -> Result<GrammarSwitchOptions, CommandError> {
+    Ok(GrammarSwitchOptions {
+        exchanges_in_memory: EXCHANGES_IN_MEMORY,
+        user: args.common.user.clone(),
+        password: args.common.password.clone(),
+        config: args.config.as_deref().map(read).transpose()?,
+        faults: shared.faults.clone(),
+        log: shared.log.clone(),
+        ..GrammarSwitchOptions::new(platform, &format!("switch{number}"))
     })
 }
 

@@ -113,6 +113,7 @@ const LAYERS: [Layers; 7] = [
             ],
             &["structural"],
             &["command_api", "replay"],
+            &["grammar_switch"],
             &["fleet"],
         ],
         exceptions: &[],

@@ -101,5 +101,6 @@ sections! {
 
 word_values!(MockKind {
     "switch" => MockKind::Switch,
+    "grammar" => MockKind::Grammar,
     "load-balancer" => MockKind::LoadBalancer,
 });

@@ -62,15 +62,20 @@ impl InventoryFile<'_> {
             let _ = writeln!(text, "enable_password = {}", quoted(password));
         }
         for device in devices {
-            let (kind, fingerprint) = match device {
-                RunningDevice::Switch(switch) => (MockKind::Switch, switch.host_key().fingerprint),
+            let (platform, fingerprint) = match device {
+                RunningDevice::Switch(switch) => {
+                    (platform_of(MockKind::Switch), switch.host_key().fingerprint)
+                }
+                RunningDevice::Grammar(switch) => {
+                    (switch.platform(), switch.host_key().fingerprint)
+                }
                 RunningDevice::LoadBalancer(balancer) => {
-                    (MockKind::LoadBalancer, balancer.fingerprint())
+                    (platform_of(MockKind::LoadBalancer), balancer.fingerprint())
                 }
                 // They have other platforms, and no option for an inventory.
                 RunningDevice::Structural(_) | RunningDevice::Replay(_) => continue,
             };
-            let (address, platform) = (device.address(), platform_of(kind));
+            let address = device.address();
             let _ = write!(
                 text,
                 "\n[device.{}]\nplatform = \"{platform}\"\naddress = \"{}\"\nport = {}\nfingerprint = {}\n",

@@ -1,0 +1,4 @@
+//! Switches with the grammar of a platform.
+
+mod answers;
+mod corpus;
