@@ -2,8 +2,8 @@
 //!
 //! A file has `[defaults]`, `[platform.<name>]`, `[group.<name>]` and `[device.<name>]` tables. A device
 //! inherits settings from its groups, from the table of its platform, then from the defaults
-//! ([`table_settings`]). `[device."sw[001-300]"]` stands for several devices ([`range`]). `[source]` names a
-//! command that prints more tables ([`source_command`]). Unknown keys
+//! ([`table_settings`]). `[device."sw[001-300]"]` stands for several devices ([`range`]). `[source]` has more
+//! tables, from a command or a service ([`source`]). Unknown keys
 //! are errors, and all errors are reported together. Secrets are read when a session is opened
 //! ([`secrets`]); loading, validating, showing and selecting do not read them.
 //!
@@ -37,7 +37,9 @@ mod select;
 pub(crate) mod selection;
 pub(crate) mod setting;
 pub(crate) mod show;
+mod source;
 mod source_command;
+mod source_service;
 pub(crate) mod standby_policy;
 pub(crate) mod table_settings;
 mod tables;

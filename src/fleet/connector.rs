@@ -41,7 +41,12 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
+    /// The platform of a device that can be contacted.
     pub(crate) fn platform(&self, device: &Device) -> Result<Arc<Platform>, DeviceRunError> {
+        if !device.problems.is_empty() {
+            let findings = device.problems.clone();
+            return Err(DeviceRunError::Inventory { findings });
+        }
         let platform = device.platform_of(&self.registry);
         platform.ok_or_else(|| DeviceRunError::Platform {
             platform: device.platform.clone(),
@@ -60,15 +65,12 @@ impl Connector {
         device: &Device,
         access: Access,
     ) -> Result<DeviceConnector, DeviceRunError> {
+        let platform = self.platform(device)?;
         let options = device.options().into_iter();
         let options = options.map(|(name, value)| (name, value.ruby_to_s()));
         if let Some(directory) = &self.running {
             let answers = saved_files::read_directory(directory, &device.name)?;
-            return Ok(DeviceConnector::saved(
-                answers,
-                self.platform(device)?,
-                options,
-            ));
+            return Ok(DeviceConnector::saved(answers, platform, options));
         }
         let mut target = match &self.mocks {
             Some(mocks) => mocks
@@ -91,7 +93,7 @@ impl Connector {
                 platform: device.platform.to_string(),
             });
         }
-        let connector = DeviceConnector::new(target, self.platform(device)?, access, options);
+        let connector = DeviceConnector::new(target, platform, access, options);
         Ok(match self.mocks {
             None => connector,
             Some(_) => connector.known_as(DeviceIdentity::of_mock(&device.name)),

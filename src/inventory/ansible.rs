@@ -71,13 +71,18 @@ impl AnsibleError {
     }
 }
 
-/// The tables of an inventory with the hosts of these groups, or all hosts. `platform` translates
-/// `ansible_network_os`.
+/// The hosts as tables of an inventory.
+pub(super) struct AnsibleHosts {
+    pub(super) tables: Map<String, Json>,
+    /// Variables that are no values, by host.
+    pub(super) problems: Vec<(String, AnsibleError)>,
+}
+
+/// The hosts of these groups, or all hosts.
 pub(super) fn tables(
     root: &Map<String, Json>,
     groups: &[String],
-    platform: impl Fn(&str) -> Option<String>,
-) -> Result<Map<String, Json>, AnsibleError> {
+) -> Result<AnsibleHosts, AnsibleError> {
     let ansible = AnsibleGroups::read(root)?;
     let selected = ansible.hosts_of_all(groups)?;
     let no_variables = Map::new();
@@ -92,6 +97,7 @@ pub(super) fn tables(
     }
     let by_host = ansible.groups_by_host();
     let mut devices = Map::new();
+    let mut problems = Vec::new();
     for host in hosts {
         if selected
             .as_ref()
@@ -110,39 +116,41 @@ pub(super) fn tables(
         }
         let labels = of_host.iter().filter(|name| **name != UNGROUPED);
         let labels = labels.map(|name| ((*name).to_owned(), json!("true")));
-        let device = settings(host, &variables, labels.collect(), &platform)?;
+        let (device, found) = settings(host, &variables, labels.collect())?;
+        problems.extend(found.into_iter().map(|error| (host.to_owned(), error)));
         devices.insert(host.to_owned(), Json::Object(device));
     }
     // A host without `ansible_host` has its name as the address, unless the inventory has another one.
     let tables = json!({"defaults": {"address": "{name}"}, "device": devices});
-    Ok(object(&tables, "device")?.clone())
+    let tables = object(&tables, "device")?.clone();
+    Ok(AnsibleHosts { tables, problems })
 }
 
 /// The groups that Ansible itself makes. Each host is in `all`, also if it does not list it.
 const ALL: &str = "all";
 const UNGROUPED: &str = "ungrouped";
 
-/// The table of a device.
+/// The table of a device, and the variables that are no values.
 fn settings(
     host: &str,
     variables: &Map<String, Json>,
     mut labels: Map<String, Json>,
-    platform: impl Fn(&str) -> Option<String>,
-) -> Result<Map<String, Json>, AnsibleError> {
+) -> Result<(Map<String, Json>, Vec<AnsibleError>), AnsibleError> {
     let mut settings = Map::new();
+    let mut problems = Vec::new();
     let mut add = |key: &str, variable: &str, value: &Json| {
         let (host, variable) = (host.to_owned(), variable.to_owned());
         match value {
             Json::String(text) if text.contains("{{") => {
-                return Err(AnsibleError::Template { host, variable });
+                problems.push(AnsibleError::Template { host, variable });
             }
             Json::Object(fields) if fields.contains_key("__ansible_vault") => {
-                return Err(AnsibleError::Encrypted { host, variable });
+                problems.push(AnsibleError::Encrypted { host, variable });
             }
-            _ => {}
+            _ => {
+                settings.insert(key.to_owned(), value.clone());
+            }
         }
-        settings.insert(key.to_owned(), value.clone());
-        Ok(())
     };
     for (key, names) in VARIABLES {
         let set = names
@@ -153,22 +161,21 @@ fn settings(
             ("port", Json::String(text)) => {
                 text.parse().map_or(value.clone(), |port: i64| json!(port))
             }
-            ("platform", Json::String(os)) => platform(os).map_or(value.clone(), Json::String),
             _ => value.clone(),
         };
-        add(key, name, &value)?;
+        add(key, name, &value);
     }
     for (name, value) in variables {
         match name.strip_prefix(PREFIX) {
             Some("labels") => labels.extend(object(value, name)?.clone()),
-            Some(key) => add(key, name, value)?,
+            Some(key) => add(key, name, value),
             None => {}
         }
     }
     if !labels.is_empty() {
         settings.insert("labels".to_owned(), Json::Object(labels));
     }
-    Ok(settings)
+    Ok((settings, problems))
 }
 
 struct AnsibleGroup<'a> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::{Driver, Facts, ParameterValues, Platform, Registry};
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
@@ -33,10 +34,17 @@ impl DeviceEntry {
         certname.map_or(&self.name, |certname| &certname.value)
     }
 
-    /// The device. `None`: the platform is missing, or a name is invalid.
-    pub(crate) fn complete(self) -> Option<Device> {
+    /// The device with its problems. `None`: a name is invalid, or the platform is missing without a problem.
+    pub(crate) fn complete(self, problems: Vec<Diagnostic>) -> Option<Device> {
+        let platform = match &self.settings.platform {
+            Some(platform) => platform.value.clone(),
+            None if problems.is_empty() => return None,
+            // The device does not run.
+            None => PlatformName::from("unknown"),
+        };
         Some(Device {
-            platform: self.settings.platform.as_ref()?.value.clone(),
+            problems,
+            platform,
             certname: Certname::parse(self.certname()).ok()?,
             name: DeviceName::parse(&self.name).ok()?,
             position: self.position,
@@ -51,6 +59,8 @@ pub(crate) struct Device {
     /// The name in the inventory.
     pub(crate) name: DeviceName,
     pub(crate) position: TablePosition,
+    /// Why it cannot be contacted: a setting is missing, or its platform is unknown. Other devices run.
+    pub(crate) problems: Vec<Diagnostic>,
     pub(crate) platform: PlatformName,
     /// The name of its catalog.
     pub(crate) certname: Certname,

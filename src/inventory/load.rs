@@ -1,6 +1,6 @@
 //! Loads an inventory: its devices, or all errors in it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -21,10 +21,10 @@ use super::group::Memberships;
 use super::secret_source::SecretSource;
 use super::select::ADD_DEVICE;
 use super::setting::TableSetting;
-use super::source_command::{SOURCE_COMMAND, SOURCE_SKIPPED, SourceCommand};
+use super::source::{DeviceSource, SOURCE_COMMAND, SOURCE_LEFT_OUT, SOURCE_SKIPPED, SourceDevices};
 use super::table_settings::{Jump, TableSettings};
 use super::tables::{InventoryTables, NamedTables};
-use super::{Inventory, range, referenced_files};
+use super::{Device, Inventory, range, referenced_files};
 
 /// Maximum size in bytes. A hundred thousand devices need less.
 const LARGEST: u64 = 64 << 20;
@@ -35,9 +35,7 @@ const WRITABLE: &str = "writable-inventory";
 /// Options for loading an inventory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InventoryOptions<'a> {
-    /// Names of the platforms. `None`: platforms are not checked.
-    pub(crate) platforms: Option<BTreeSet<PlatformName>>,
-    /// The definitions, for other names of platforms in the output of a command.
+    /// The definitions. `None`: platforms are not checked.
     pub(crate) registry: Option<&'a Registry>,
     /// Accept secrets in files that other users can read.
     pub(crate) allow_readable: bool,
@@ -45,16 +43,24 @@ pub(crate) struct InventoryOptions<'a> {
     pub(crate) is_offline: bool,
     /// Do not run the command of `[source]`.
     pub(crate) skips_command: bool,
-    /// Check the files that the inventory names, too.
+    /// Check the files that the inventory names, too. Problems of devices are errors of the inventory.
     pub(crate) check_referenced_files: bool,
 }
 
 impl Inventory {
-    /// The warnings about commands that do not run. Every reader of the file prints them.
+    /// The warnings about commands that do not run, and about devices of a source that are left out. Every reader of the file prints them.
     pub(crate) fn command_warnings(&self) -> impl Iterator<Item = &Diagnostic> {
-        let codes = [WRITABLE, SOURCE_SKIPPED];
+        let codes = [WRITABLE, SOURCE_SKIPPED, SOURCE_LEFT_OUT];
         let warnings = self.warnings.iter();
         warnings.filter(move |found| codes.contains(&found.code))
+    }
+
+    /// What is wrong with single devices: a missing setting, or an unknown platform. The others run.
+    pub(crate) fn device_problems<'a>(
+        devices: impl IntoIterator<Item = &'a Device>,
+    ) -> Vec<Diagnostic> {
+        let problems = devices.into_iter().flat_map(|device| &device.problems);
+        distinct(problems.cloned())
     }
 
     /// Loads a file.
@@ -85,7 +91,7 @@ impl Inventory {
             base: path.parent().unwrap_or(Path::new("")),
             text: &text,
         };
-        Self::parse_with(&name, &file, mode, options, &SourceCommand::run)
+        Self::parse_with(&name, &file, mode, options, &DeviceSource::run)
     }
 
     /// Parses the text of an inventory whose relative paths start at `base`. `readable`: the mode of
@@ -98,16 +104,16 @@ impl Inventory {
         options: &InventoryOptions<'_>,
     ) -> Result<Self, Vec<Diagnostic>> {
         let file = FileContext { base, text };
-        Self::parse_with(name, &file, readable, options, &|_| Ok(Vec::new()))
+        Self::parse_with(name, &file, readable, options, &no_output)
     }
 
-    /// As [`Inventory::parse`]; `run` returns the output of the command.
+    /// As [`Inventory::parse`]; `run` returns the output of the source.
     pub(super) fn parse_with(
         name: &str,
         file: &FileContext<'_>,
         readable: Option<u32>,
         options: &InventoryOptions<'_>,
-        run: &dyn Fn(&SourceCommand) -> Result<Vec<u8>, Diagnostic>,
+        run: &dyn Fn(&DeviceSource, bool) -> Result<Vec<u8>, Diagnostic>,
     ) -> Result<Self, Vec<Diagnostic>> {
         let source = masked_source(name, file.text);
         let findings = Findings::new(&source);
@@ -122,6 +128,7 @@ impl Inventory {
             findings.push(Diagnostic::warning(WRITABLE, text).help(file.help()));
         }
         let mut output = None;
+        let mut problems = DeviceProblems::default();
         let command = tables.source.take().filter(|_| !findings.has_errors());
         if let Some(command) = &command
             && options.skips_command
@@ -130,11 +137,17 @@ impl Inventory {
         } else if let Some(command) = &command {
             let read = match &writable {
                 Some(file) => Err(command.refused(file)),
-                None => run(command),
+                None => run(command, allow_readable),
             };
-            let read = read.and_then(|bytes| command.document(&bytes, options.registry));
+            let read = read.and_then(|bytes| command.document(&bytes));
             match read {
-                Ok(text) => {
+                Ok(SourceDevices {
+                    text,
+                    problems: found,
+                    warnings,
+                }) => {
+                    problems.extend(found);
+                    warnings.into_iter().for_each(|found| findings.push(found));
                     let of_output = Findings::new(&masked_source(&command.name(), &text));
                     let file = FileContext {
                         base: file.base,
@@ -149,6 +162,9 @@ impl Inventory {
                 Err(error) => findings.push(error),
             }
         }
+        if let Some(registry) = options.registry {
+            tables.replace_aliases(registry);
+        }
         let InventoryTables {
             limits,
             label_order,
@@ -159,22 +175,12 @@ impl Inventory {
             devices,
             ..
         } = tables;
-        // Each unknown platform is reported once.
-        let mut unknown_platforms = BTreeSet::new();
-        let unknown_platform = |name: &str| {
-            let names = options.platforms.iter().flatten();
-            let names: Vec<&str> = names.map(PlatformName::as_str).collect();
-            let help = platform_hint(&names, options.registry, name);
-            let message = format!("unknown platform `{name}`");
-            Diagnostic::error("unknown-platform", message).help(help)
-        };
-        let is_unknown = |name: &str| {
-            let names = options.platforms.as_ref();
-            names.is_some_and(|names| !names.contains(name))
-        };
+        let unknown = |name: &str| options.registry.and_then(|one| unknown_platform(name, one));
         for (name, (_, position)) in &platforms {
-            if is_unknown(name) && unknown_platforms.insert(name.clone()) {
-                let found = unknown_platform(name);
+            if let Some(mut found) = unknown(name) {
+                if !options.check_referenced_files {
+                    found.severity = Severity::Warning;
+                }
                 findings.push(found.at(&position.source, position.span.clone(), ""));
             }
         }
@@ -208,19 +214,17 @@ impl Inventory {
                     position,
                     settings,
                 };
-                incomplete(&findings, &device, options.is_offline);
+                check_names(&findings, &device);
+                problems.extend(incomplete(&device, options.is_offline));
+                if let Some(TableSetting { value, origin }) = &device.settings.platform
+                    && let Some(found) = unknown(value)
+                {
+                    let found = found.at(&origin.source, origin.span.clone(), "");
+                    problems.push((name.clone(), found));
+                }
                 (name, device)
             })
             .collect();
-        let used = devices
-            .values()
-            .filter_map(|device| device.settings.platform.as_ref());
-        for TableSetting { value, origin } in used {
-            if is_unknown(value) && unknown_platforms.insert(value.to_string()) {
-                let found = unknown_platform(value);
-                findings.push(found.at(&origin.source, origin.span.clone(), ""));
-            }
-        }
         for device in devices.values() {
             check_transport(&findings, device, options.registry);
             check_parameters(&findings, device, options.registry);
@@ -228,15 +232,15 @@ impl Inventory {
         check(&findings, &devices);
         check_vault(&findings, &devices, vault.is_some());
         check_label_order(&findings, &label_order, &devices);
-        let mut documents = vec![findings];
-        documents.extend(output);
         let mut hidden = Vec::new();
         let mut found = Vec::new();
-        for findings in documents {
+        for findings in [Some(findings), output].into_iter().flatten() {
             let (of, mut ranges) = (Arc::clone(&findings.source), findings.hidden());
-            let list = findings.into_list();
+            let mut list = findings.into_list();
             if list.iter().any(|found| found.code == "toml-syntax") {
                 ranges.extend(possible_secrets(&of.text));
+            } else if !Arc::ptr_eq(&of, &source) {
+                problems.extend(of_devices(&mut list));
             }
             hidden.push((of, ranges));
             found.extend(list);
@@ -244,41 +248,51 @@ impl Inventory {
         if options.check_referenced_files {
             found.extend(referenced_files::check(&devices, allow_readable));
         }
+        let mut follow_up: Vec<&str> = Vec::new();
         if found.iter().any(|found| found.code == "toml-syntax") {
             // After a syntax error, keys can seem to be missing or to have another type.
-            let follow_up = ["missing-key", "wrong-kind", "no-devices", "no-credentials"];
-            found.retain(|found| !follow_up.contains(&found.code));
+            follow_up.extend(["missing-key", "wrong-kind", "no-devices", "no-credentials"]);
         }
         if found
             .iter()
             .any(|found| [SOURCE_COMMAND, SOURCE_SKIPPED].contains(&found.code))
         {
             // Devices and settings of the command are not there.
-            let follow_up = [
+            follow_up.extend([
                 "missing-key",
                 "no-devices",
                 "no-credentials",
                 "unknown-label",
-            ];
-            found.retain(|found| !follow_up.contains(&found.code));
+            ]);
         }
+        found.retain(|found| !follow_up.contains(&found.code));
+        problems.retain(|(_, found)| !follow_up.contains(&found.code));
         for (of, ranges) in &hidden {
             redact(&mut found, of, ranges);
+            for (_, problem) in &mut problems {
+                redact(std::slice::from_mut(problem), of, ranges);
+            }
+        }
+        let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+        if options.check_referenced_files || found.iter().any(is_error) {
+            found.extend(distinct(problems.iter().map(|(_, found)| found.clone())));
         }
         found.sort_by_key(|found| {
             let label = found.labels.first();
             label.map(|label| (label.source.name != source.name, label.span.start))
         });
-        let (errors, warnings): (Vec<_>, Vec<_>) = found
-            .into_iter()
-            .partition(|found| found.severity == Severity::Error);
+        let (errors, warnings): (Vec<_>, Vec<_>) = found.into_iter().partition(is_error);
         if !errors.is_empty() {
             return Err(errors.into_iter().chain(warnings).collect());
         }
+        let mut by_device: BTreeMap<String, Vec<Diagnostic>> = BTreeMap::new();
+        for (device, problem) in problems {
+            by_device.entry(device).or_default().push(problem);
+        }
         let complete = |device: DeviceEntry| {
-            device
-                .complete()
-                .map(|device| (device.name.clone(), device))
+            let problems = by_device.remove(&device.name).unwrap_or_default();
+            let device = device.complete(problems)?;
+            Some((device.name.clone(), device))
         };
         Ok(Self {
             source,
@@ -291,6 +305,48 @@ impl Inventory {
             warnings,
         })
     }
+}
+
+/// The source of a text without a file: no device.
+fn no_output(_source: &DeviceSource, _allow_readable: bool) -> Result<Vec<u8>, Diagnostic> {
+    Ok(Vec::new())
+}
+
+/// What is wrong with devices, by their names.
+pub(super) type DeviceProblems = Vec<(String, Diagnostic)>;
+
+/// Findings without those that say the same: a platform of the defaults is unknown once.
+fn distinct(found: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+    let mut messages = BTreeSet::new();
+    let found = found.into_iter();
+    found
+        .filter(|found| messages.insert(found.message.clone()))
+        .collect()
+}
+
+/// Takes the errors in tables of devices: those of one device do not stop the others.
+fn of_devices(list: &mut Vec<Diagnostic>) -> DeviceProblems {
+    let mut problems = DeviceProblems::new();
+    list.retain(|found| {
+        let label = found.labels.first();
+        let device = label.and_then(|label| table_device(&label.source.text, label.span.start));
+        let Some(device) = device.filter(|_| found.severity == Severity::Error) else {
+            return true;
+        };
+        problems.push((device, found.clone()));
+        false
+    });
+    problems
+}
+
+/// The device whose table has a position: that of the last header before it.
+fn table_device(text: &str, position: usize) -> Option<String> {
+    let line_end = text[position..].find('\n').map(|length| position + length);
+    let before = &text[..line_end.unwrap_or(text.len())];
+    let header = before.lines().rev().find(|line| line.starts_with('['))?;
+    let table: toml::Table = header.parse().ok()?;
+    let devices = table.get("device")?.as_table()?;
+    devices.keys().next().cloned()
 }
 
 /// Redacts ranges of a file in the excerpts of findings.
@@ -387,15 +443,30 @@ const EXAMPLE_PLATFORMS: [&str; 22] = [
     "vyos",
 ];
 
-/// The example platform that a name means: `cisco_nxos` is `nxos`.
+/// The example platform that a name means: `cisco_nxos` and Ansible's `cisco.nxos.nxos` are `nxos`.
 fn example_platform(name: &str) -> Option<&'static str> {
-    let name = name.to_lowercase();
+    let name = name.to_lowercase().replace('-', "_");
+    let name = name.rsplit('.').next().unwrap_or(&name);
     let is_part = |long: &str, short: &str| {
         let rest = long.strip_suffix(short);
         rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
     };
     let mut all = EXAMPLE_PLATFORMS.into_iter();
-    all.find(|example| is_part(&name, example) || is_part(example, &name))
+    all.find(|example| is_part(name, example) || is_part(example, name))
+}
+
+/// The error that a platform does not exist.
+fn unknown_platform(name: &str, registry: &Registry) -> Option<Diagnostic> {
+    if registry.platform_names().any(|known| *known == *name) {
+        return None;
+    }
+    let names: Vec<&str> = registry
+        .platform_names()
+        .map(PlatformName::as_str)
+        .collect();
+    let help = platform_hint(&names, Some(registry), name);
+    let message = format!("unknown platform `{name}`");
+    Some(Diagnostic::error("unknown-platform", message).help(help))
 }
 
 /// What to do about a platform that does not exist. `names` are those of the platforms.
@@ -462,8 +533,8 @@ fn merge(own: TableSettings, platforms: &NamedTables, defaults: &TableSettings) 
     .over(defaults)
 }
 
-/// Reports missing required settings and an invalid name.
-fn incomplete(findings: &Findings, device: &DeviceEntry, is_offline: bool) {
+/// Reports an invalid name.
+fn check_names(findings: &Findings, device: &DeviceEntry) {
     let (name, position) = (&device.name, &device.position);
     if let Err(error) = DeviceName::parse(name) {
         findings.push(
@@ -475,8 +546,12 @@ fn incomplete(findings: &Findings, device: &DeviceEntry, is_offline: bool) {
         let hint = format!("set `certname` in [device.{name}]: {}", error.hint);
         findings.push(position.error("certname", error.to_string()).help(hint));
     }
-    let settings = &device.settings;
-    for (key, is_missing) in [
+}
+
+/// The required settings that a device does not have.
+fn incomplete(device: &DeviceEntry, is_offline: bool) -> DeviceProblems {
+    let (name, position, settings) = (&device.name, &device.position, &device.settings);
+    let required = [
         ("platform", settings.platform.is_none()),
         ("address", !is_offline && settings.address.is_none()),
         // A token replaces user and password.
@@ -484,21 +559,23 @@ fn incomplete(findings: &Findings, device: &DeviceEntry, is_offline: bool) {
             "user",
             !is_offline && settings.user.is_none() && settings.token.is_none(),
         ),
-    ] {
-        if is_missing {
-            let message = format!("device `{name}` has no `{key}`");
-            let help = match key {
-                // Several devices do not have one address.
-                "address" => format!(
-                    "add address = \"…\" to [device.{name}], or address = \"{{name}}.example.com\" to [defaults]"
-                ),
-                _ => format!(
-                    "add {key} = \"…\" to [device.{name}], its group, [platform.<name>] or [defaults]"
-                ),
-            };
-            findings.push(position.error("missing-key", message).help(help));
-        }
-    }
+    ];
+    let missing = required.into_iter().filter(|(_, is_missing)| *is_missing);
+    let problem = |(key, _): (&str, bool)| {
+        let message = format!("device `{name}` has no `{key}`");
+        let help = match key {
+            // Several devices do not have one address.
+            "address" => format!(
+                "add address = \"…\" to [device.{name}], or address = \"{{name}}.example.com\" to [defaults]"
+            ),
+            _ => format!(
+                "add {key} = \"…\" to [device.{name}], its group, [platform.<name>] or [defaults]"
+            ),
+        };
+        let found = position.error("missing-key", message).help(help);
+        (name.clone(), found)
+    };
+    missing.map(problem).collect()
 }
 
 #[cfg(test)]

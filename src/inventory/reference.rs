@@ -44,7 +44,7 @@ password = { vault = \"net/{name}\", field = \"password\" }
 const SOURCE: &str = "
 The command prints devices as TOML or JSON, with the tables `device`, `group`, `platform` and `defaults` of this page, or it prints
 Ansible's JSON. A setting of a table in both has the value of the file: the file has secrets, limits and exceptions, the command the rest.
-The output has at most 64 MiB. `examples/inventory/netbox.py` prints the devices of NetBox.
+The output has at most 64 MiB.
 
 Every command that contacts devices runs it. `validate`, `inventory`, `state` and `graph` run it only with `--run-commands`. No command of an
 inventory that other users can write is run (`chmod go-w inventory.toml`).
@@ -56,11 +56,23 @@ groups  = [\"switches\"]
 ```
 
 In Ansible's JSON (`_meta` has the variables of the hosts), variables of groups count as in Ansible. Each group is a label of its hosts
-with the value `true`: `--label switches=true`. Templates and encrypted values are errors. Other variables are ignored; the options of
+with the value `true`: `--label switches=true`. Templates and encrypted values are errors of their device. Other variables are ignored; the options of
 connection plug-ins too, so that certificates and host keys are verified unless the inventory says otherwise.
 
 | setting | variable of Ansible |
 |---|---|
+";
+
+const SERVICE: &str = "
+All pages of the list are read, and only the host of `url` gets the token. The device has its name, platform, site and primary address
+there; Nautobot has the `location` as the site. Role, tenant, rack, location, status and type are labels. A tag is the label `tag_NAME` with
+the value `true`, and a custom field the label `cf_NAME`. A custom field `switchtender_KEY` is the setting `KEY`: `switchtender_port`.
+References have their slug, and in Nautobot their name. Nautobot 3 needs `filter = { exclude_m2m = \"false\" }` for tags.
+
+A platform is an entry of `platforms`, a platform here, or one of its aliases: `cisco-ios`, `f5-big-ip`. A device without an address or with an
+unknown platform is an error of that device, and the others run. One without a name, or with spaces in it, is left out with a warning.
+
+`examples/inventory` has an inventory with NetBox. A command is the way for other services.
 ";
 
 fn page() -> String {
@@ -83,7 +95,7 @@ fn page() -> String {
     rows(&mut page, &root["vault"]["properties"]);
     page.push_str(VAULT);
     page.push_str(
-        "\n## `[source]`: devices from a command\n\n| key | meaning | value |\n|---|---|---|\n",
+        "\n## `[source]`: devices from a command or a service\n\n| key | meaning | value |\n|---|---|---|\n",
     );
     rows(&mut page, &root["source"]["properties"]);
     page.push_str(SOURCE);
@@ -101,6 +113,14 @@ fn page() -> String {
         page,
         "| any other | `{PREFIX}` and its name: `{PREFIX}site` |"
     );
+    page.push_str(
+        "\n## `[source.netbox]` and `[source.nautobot]`\n\n| key | meaning | value |\n|---|---|---|\n",
+    );
+    rows(
+        &mut page,
+        &root["source"]["properties"]["netbox"]["properties"],
+    );
+    page.push_str(SERVICE);
     page
 }
 

@@ -67,7 +67,7 @@ fn described(schema: &Json, doc: &str) -> Json {
     schema
 }
 
-/// The table of [`SourceCommand`](super::source_command::SourceCommand).
+/// The table of [`DeviceSource`](super::source::DeviceSource).
 fn source() -> Json {
     let texts = json!({"type": "array", "items": {"type": "string"}});
     let mut command = described(
@@ -76,9 +76,11 @@ fn source() -> Json {
     );
     command["minItems"] = 1.into();
     json!({
-        "description": "A command that prints devices.",
-        "type": "object", "additionalProperties": false, "required": ["command"],
+        "description": "Where more devices come from: a command, NetBox or Nautobot.",
+        "type": "object", "additionalProperties": false,
         "properties": {
+            "netbox": service("Devices of NetBox."),
+            "nautobot": service("Devices of Nautobot."),
             "command": command,
             "groups": described(&texts, "Groups of Ansible whose hosts are devices; the default is all hosts."),
             "timeout": described(&Duration::schema(), "Limit for the command; the default is `60s`."),
@@ -115,6 +117,28 @@ fn vault() -> Json {
                 "description": "File with CA certificates (PEM); the default is those of the system.",
                 "type": "string",
             },
+        },
+    })
+}
+
+/// The table of [`SourceService`](super::source_service::SourceService).
+fn service(doc: &str) -> Json {
+    let texts = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    let lists = json!({
+        "type": "object",
+        "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+    });
+    json!({
+        "description": doc,
+        "type": "object", "additionalProperties": false, "required": ["url", "token"],
+        "properties": {
+            "url": {"description": "URL of the service, `https://netbox.example.com`.", "type": "string"},
+            "token": described(&secret_source(), "Token of its API."),
+            "filter": described(&lists, "Filters of its list of devices: `{ status = \"active\", tag = \"network\" }`."),
+            "platforms": described(&texts, "Names of platforms there, each with the platform here. Names and aliases of platforms need no entry."),
+            "virtual_machines": {"description": "Read virtual machines, too; the default is `false`.", "type": "boolean"},
+            "ca_file": {"description": "File with CA certificates (PEM); the default is those of the system.", "type": "string"},
+            "timeout": described(&Duration::schema(), "Limit for all requests; the default is `60s`."),
         },
     })
 }

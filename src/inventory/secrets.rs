@@ -237,6 +237,20 @@ impl Secrets {
         found.map_err(|error| error.complete(setting.origin.error("secret", "")))
     }
 
+    /// The secret of a source of devices.
+    ///
+    /// # Errors
+    /// The source of the secret cannot be read.
+    ///
+    /// # Cancellation
+    /// As [`Secrets::get`].
+    pub(super) async fn of_source(
+        &self,
+        source: &SecretSource,
+    ) -> Result<SecretString, LookupError> {
+        self.read(source).await
+    }
+
     /// The secret of a source in desired state.
     ///
     /// # Errors

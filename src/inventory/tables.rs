@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use switchtender_devices::document::{Findings, Item, Table as Document};
+use switchtender_devices::driver::Registry;
 use switchtender_devices::map::IndexMap;
 
 use super::ConcurrencyLimits;
@@ -10,7 +11,7 @@ use super::file_context::FileContext;
 use super::group::Group;
 use super::placeholders::has_placeholder;
 use super::setting::{InventoryTable, TablePosition};
-use super::source_command::SourceCommand;
+use super::source::DeviceSource;
 use super::table_settings::TableSettings;
 use super::vault_settings::VaultSettings;
 
@@ -35,7 +36,7 @@ pub(super) struct InventoryTables {
     pub(super) allow_readable: bool,
     pub(super) limits: ConcurrencyLimits,
     pub(super) label_order: Vec<(String, Range<usize>)>,
-    pub(super) source: Option<SourceCommand>,
+    pub(super) source: Option<DeviceSource>,
     pub(super) vault: Option<VaultSettings>,
     pub(super) defaults: TableSettings,
     pub(super) platforms: NamedTables,
@@ -52,7 +53,7 @@ impl InventoryTables {
         let label_order = label_order.unwrap_or_default().into_iter();
         let label_order = label_order.filter_map(|item| Some((item.string()?, item.span.clone())));
         let source = root.table("source");
-        let source = source.and_then(|table| SourceCommand::read(&table, file));
+        let source = source.and_then(|table| DeviceSource::read(&table, file));
         let vault = root.table("vault");
         let vault = vault.and_then(|table| VaultSettings::read(&table, file));
         Self {
@@ -90,6 +91,24 @@ impl InventoryTables {
             platforms,
             devices,
             ..Self::default()
+        }
+    }
+
+    /// Replaces other names of platforms, such as those of Ansible.
+    pub(super) fn replace_aliases(&mut self, registry: &Registry) {
+        let tables = self.platforms.values_mut().chain(self.devices.values_mut());
+        let groups = self.groups.iter_mut().map(|group| &mut group.settings);
+        let tables = tables.map(|(settings, _)| settings);
+        let all = std::iter::once(&mut self.defaults)
+            .chain(tables)
+            .chain(groups);
+        for platform in all.filter_map(|settings| settings.platform.as_mut()) {
+            let is_name = registry
+                .platform_names()
+                .any(|name| *name == platform.value);
+            if !is_name && let Some(named) = registry.platform_by_alias(&platform.value) {
+                platform.value = named.name.clone();
+            }
         }
     }
 

@@ -218,7 +218,12 @@ fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
             print(&text);
         }
     }
-    Ok(Exit::SUCCESS)
+    let problems = Inventory::device_problems(devices);
+    if problems.is_empty() {
+        Ok(Exit::SUCCESS)
+    } else {
+        Err(CommandError::findings(problems))
+    }
 }
 
 /// Maximum number of columns of a row.
@@ -241,7 +246,6 @@ fn load(
 ) -> Result<Inventory, CommandError> {
     let registry = crate::cli::options::definitions::load(args.definitions.as_deref())?;
     let options = InventoryOptions {
-        platforms: Some(registry.platform_names().cloned().collect()),
         registry: Some(&registry),
         skips_command: !source.run_commands,
         check_referenced_files: referenced_files,

@@ -242,6 +242,11 @@ pub(crate) fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandE
         }
         _ => Vec::new(),
     };
+    let problems = match &inventory {
+        Some(inventory) if !is_required => Inventory::device_problems(inventory.devices.values()),
+        _ => Inventory::device_problems(devices.iter().copied()),
+    };
+    devices.retain(|device| device.problems.is_empty());
     let mut unmanaged = None;
     if let Some(directory) = &directory {
         let split = crate::cli::options::desired_state::managed(directory, devices, &selection);
@@ -302,6 +307,7 @@ pub(crate) fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandE
     }
     let of_commands = inventory.iter().flat_map(Inventory::command_warnings);
     cross.extend(of_commands.cloned());
+    cross.extend(problems);
     if !cross.is_empty() {
         let mut all = CheckedFile::new(ALL_CATALOGS.to_owned());
         all.add(cross);
@@ -351,7 +357,6 @@ fn load_inventory(
     source: SourceCommandArgs,
 ) -> Result<Inventory, CommandError> {
     let options = InventoryOptions {
-        platforms: Some(registry.platform_names().cloned().collect()),
         registry: Some(registry),
         // Secrets are not read here.
         allow_readable: true,

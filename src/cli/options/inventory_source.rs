@@ -19,7 +19,7 @@ pub(crate) const DEFAULT_INVENTORY: &str = "inventory.toml";
 /// Whether an offline command may run the command of an inventory.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct SourceCommandArgs {
-    /// Run the command of [source] in the inventory
+    /// Run the command of [source] in the inventory, or ask its service
     #[arg(long)]
     pub(crate) run_commands: bool,
 }

@@ -87,6 +87,9 @@ pub(crate) enum DeviceRunError {
         device: DeviceName,
         findings: Vec<Diagnostic>,
     },
+    /// The inventory does not say how to reach the device.
+    #[error("the inventory has no usable settings: {}", messages(findings))]
+    Inventory { findings: Vec<Diagnostic> },
     #[error("unknown platform `{platform}`")]
     Platform {
         platform: PlatformName,
@@ -161,7 +164,9 @@ impl DeviceRunError {
             DeviceRunError::Platform { hint, .. } | DeviceRunError::OtherDevice { hint, .. } => {
                 Some(hint.clone())
             }
-            DeviceRunError::Limits { findings } => findings.first()?.help.clone(),
+            DeviceRunError::Limits { findings } | DeviceRunError::Inventory { findings } => {
+                findings.first()?.help.clone()
+            }
             DeviceRunError::IncompleteUndo { .. } => Some(INCOMPLETE_UNDO_HINT.to_owned()),
             DeviceRunError::NoTimedRevert(absence) => Some(revert_hint(absence)),
             DeviceRunError::Standby { .. } => Some(STANDBY_HINT.to_owned()),

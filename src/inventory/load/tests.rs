@@ -10,12 +10,60 @@ use super::*;
 const DEVICE: &str =
     "platform = \"cisco_ios\"\naddress = \"192.0.2.1\"\nuser = \"u\"\nagent = true\n";
 
+/// The inventory, or its errors with those of its devices.
 fn parse(text: &str) -> Result<Inventory, Vec<Diagnostic>> {
+    let inventory = parse_with_problems(text)?;
+    let problems = Inventory::device_problems(inventory.devices.values());
+    if problems.is_empty() {
+        Ok(inventory)
+    } else {
+        Err([problems, inventory.warnings].concat())
+    }
+}
+
+fn parse_with_problems(text: &str) -> Result<Inventory, Vec<Diagnostic>> {
+    let registry = Registry::shipped();
     let options = InventoryOptions {
-        platforms: Some(["cisco_ios", "f5_bigip"].map(Into::into).into()),
+        registry: Some(&registry),
         ..InventoryOptions::default()
     };
     Inventory::parse("inventory.toml", text, Path::new("/etc/st"), None, &options)
+}
+
+#[test]
+fn problems_of_a_device_do_not_stop_the_others() {
+    let text = format!(
+        "[device.a]\n{DEVICE}[device.b]\n{}[device.c]\nuser = \"u\"\nagent = true\n",
+        DEVICE
+            .replace("cisco_ios", "cisco_io")
+            .replace(".1\"", ".2\"")
+    );
+    let inventory = parse_with_problems(&text).unwrap();
+    let problems = inventory.devices.values();
+    let problems = problems.map(|device| (device.name.as_str(), device.problems.len()));
+    assert_eq!(Vec::from_iter(problems), [("a", 0), ("b", 1), ("c", 2)]);
+    let found = render(&inventory.devices["b"].problems);
+    assert_eq!(
+        found,
+        ["7:12 unknown-platform: unknown platform `cisco_io` | did you mean `cisco_ios`?"]
+    );
+}
+
+#[test]
+fn other_names_of_platforms_are_accepted() {
+    let device = |name: &str, platform: &str| {
+        format!(
+            "[device.{name}]\nplatform = \"{platform}\"\naddress = \"{name}\"\nuser = \"u\"\nagent = true\n"
+        )
+    };
+    let inventory =
+        parse(&(device("a", "cisco.ios.ios") + &device("b", "f5networks.f5_modules.bigip")));
+    let inventory = inventory.unwrap();
+    let platforms = inventory.devices.values();
+    let platforms = platforms.map(|device| device.platform.as_str());
+    assert_eq!(Vec::from_iter(platforms), ["cisco_ios", "f5_bigip"]);
+    let found = parse(&device("c", "arista.eos.eos")).unwrap_err();
+    assert!(render(&found)[0].contains("`arista_eos` is in examples/definitions"));
 }
 
 /// `line:column code message | help` of each.
@@ -172,12 +220,6 @@ fn errors_have_positions_and_hints() {
         (
             device("").replace("cisco_ios", "cisco_io"),
             &["2:12 unknown-platform: unknown platform `cisco_io` | did you mean `cisco_ios`?"],
-        ),
-        (
-            "[platform.junos]\n".into(),
-            &[
-                "1:1 unknown-platform: unknown platform `junos` | `junos` is in examples/definitions of the sources: pass that directory as --definitions",
-            ],
         ),
         (
             device("").replace("cisco_ios", "junos")
@@ -398,8 +440,9 @@ fn clear_text_secrets_are_errors_in_readable_files() {
 #[test]
 fn example_inventory_is_valid() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/inventory.toml");
+    let registry = Registry::shipped();
     let options = InventoryOptions {
-        platforms: Some(["cisco_ios", "f5_bigip"].map(Into::into).into()),
+        registry: Some(&registry),
         ..InventoryOptions::default()
     };
     let inventory = Inventory::load(&path, &options).unwrap();

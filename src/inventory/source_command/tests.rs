@@ -4,9 +4,11 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use super::super::source::DeviceSource;
 use super::super::{Inventory, InventoryOptions};
 use super::*;
 use crate::diagnostic::terminal::{RenderOptions, render_all};
+use switchtender_devices::driver::Registry;
 
 const SOURCE: &str = "[source]\ncommand = [\"list\"]\n";
 
@@ -14,7 +16,6 @@ const SOURCE: &str = "[source]\ncommand = [\"list\"]\n";
 fn parse(text: &str, output: &str) -> Result<Inventory, String> {
     let registry = Registry::shipped();
     let options = InventoryOptions {
-        platforms: Some(registry.platforms().map(|one| one.name.clone()).collect()),
         registry: Some(&registry),
         ..InventoryOptions::default()
     };
@@ -22,9 +23,13 @@ fn parse(text: &str, output: &str) -> Result<Inventory, String> {
         base: Path::new("/etc/st"),
         text,
     };
-    let run = |_: &SourceCommand| Ok(output.as_bytes().to_vec());
+    let run = |_: &DeviceSource, _| Ok(output.as_bytes().to_vec());
     let parsed = Inventory::parse_with("inventory.toml", &file, None, &options, &run);
-    parsed.map_err(|found| render_all(&found, RenderOptions::PLAIN).as_str().to_owned())
+    parsed.map_err(|found| text_of(&found))
+}
+
+fn text_of(found: &[Diagnostic]) -> String {
+    render_all(found, RenderOptions::PLAIN).as_str().to_owned()
 }
 
 /// `device key = value table` of each setting.
@@ -170,10 +175,25 @@ fn unusable_output_is_an_error_without_secrets() {
     ];
     for (output, expected) in cases {
         let text = format!("{SOURCE}{DEFAULTS}platform = \"cisco_ios\"\n");
-        let found = parse(&text, &output).expect_err(&output);
+        let found = match parse(&text, &output) {
+            Ok(inventory) => text_of(&Inventory::device_problems(inventory.devices.values())),
+            Err(found) => found,
+        };
         assert!(found.contains(expected), "{output}: {found}");
         assert!(!found.contains("s3cret"), "{output}: {found}");
     }
+    // The others run.
+    let hosts = meta(
+        "\"ansible_network_os\": \"cisco.nxos.nxos\"}, \"sw2\": {\"ansible_port\": \"x\"}, \"sw3\": {",
+    );
+    let text = format!("{SOURCE}{DEFAULTS}platform = \"cisco_ios\"\n");
+    let inventory = parse(&text, &hosts).unwrap();
+    let problems: Vec<_> = inventory
+        .devices
+        .values()
+        .map(|one| one.problems.len())
+        .collect();
+    assert_eq!(problems, [1, 1, 0]);
     // What the command would have printed is not reported as missing.
     let found = parse(&format!("{SOURCE}[device.sw1]\nsite = \"a\"\n"), "{").unwrap_err();
     assert_eq!(found.matches("error[").count(), 1, "{found}");
@@ -234,7 +254,7 @@ fn command_of_an_invalid_file_does_not_run() {
         base: Path::new(""),
         text: &text,
     };
-    let run = |_: &SourceCommand| panic!("it runs");
+    let run = |_: &DeviceSource, _| panic!("it runs");
     let options = InventoryOptions::default();
     let found = Inventory::parse_with("i.toml", &file, None, &options, &run).unwrap_err();
     assert_eq!(found[0].code, "unknown-key");

@@ -34,9 +34,7 @@ pub(super) async fn check_all(
     args: &DoctorArgs,
 ) -> Result<Vec<CheckResult>, CommandError> {
     let registry = definitions::load(args.definitions.as_deref())?;
-    let platforms = registry.platform_names().cloned();
     let options = InventoryOptions {
-        platforms: Some(platforms.collect()),
         registry: Some(&registry),
         check_referenced_files: true,
         ..InventoryOptions::default()
