@@ -5,6 +5,7 @@
 //! [`device_run::run`].
 
 pub(crate) mod backup;
+pub(crate) mod backup_commit;
 mod catalog_check;
 pub(crate) mod catalog_files;
 pub(crate) mod catalog_graph;

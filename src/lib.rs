@@ -13,6 +13,7 @@ pub(crate) mod desired_state;
 pub(crate) mod device_conf;
 pub mod diagnostic;
 pub(crate) mod fleet;
+pub(crate) mod git;
 pub mod graph;
 pub(crate) mod history;
 pub(crate) mod import;

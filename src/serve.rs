@@ -4,6 +4,7 @@
 //! runs when, without I/O; [`service`] runs it and stores the result; [`live`] passes events on.
 
 pub(crate) mod access;
+mod backup_writer;
 pub(crate) mod client;
 pub(crate) mod demo;
 pub(crate) mod dispatcher;

@@ -43,27 +43,36 @@ pub(crate) async fn backup(
     })
 }
 
-/// The configuration of a device with masked secrets, and its lines. `None`: its platform has none.
+/// The answers of a device with masked secrets, and the lines of its configuration.
+pub(crate) struct SurveyedBackup {
+    pub(crate) backup: Backup,
+    /// `None`: its platform has no configuration.
+    pub(crate) surveyed: Option<SurveyedDevice>,
+}
+
+/// As [`backup`], with the lines of the configuration.
 ///
 /// # Errors
 /// As [`backup`].
 ///
 /// # Cancellation
 /// Must not be dropped midway.
-pub(crate) async fn surveyed_configuration(
+pub(crate) async fn surveyed_backup(
     connector: DeviceConnector,
-) -> Result<Option<(String, SurveyedDevice)>, InspectError> {
+) -> Result<SurveyedBackup, InspectError> {
     let read = ReadAnswers::read(connector).await?;
-    let text = read.backup(BackupSecrets::Masked).configuration;
+    let backup = read.backup(BackupSecrets::Masked);
     let clear = read.backup(BackupSecrets::Clear).configuration;
-    let Some((text, clear)) = text.zip(clear) else {
-        return Ok(None);
-    };
     let ReadAnswers { driver, facts, .. } = read;
-    // The numbers of the lines are those of the text that is stored.
-    let stored = Reads::from_iter([(CONFIG.to_owned(), clear)]);
-    let surveyed = SurveyedDevice::of(driver, facts, &stored)?;
-    Ok(Some((text, surveyed)))
+    let surveyed = match clear {
+        Some(clear) => {
+            // The numbers of the lines are those of the text that is stored.
+            let stored = Reads::from_iter([(CONFIG.to_owned(), clear)]);
+            Some(SurveyedDevice::of(driver, facts, &stored)?)
+        }
+        None => None,
+    };
+    Ok(SurveyedBackup { backup, surveyed })
 }
 
 /// The answers of a device.

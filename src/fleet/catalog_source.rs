@@ -20,6 +20,7 @@ use super::undo::UndoRecord;
 use crate::agent::run_log::RunLog;
 use crate::catalog::{CachedStatus, Loading};
 use crate::desired_state::OriginMap;
+use crate::git::GitRevision;
 use crate::inventory::{FailurePolicy, SavePolicy, StandbyPolicy};
 use crate::store::LockSubject;
 use crate::validate::CatalogTarget;
@@ -66,6 +67,8 @@ pub(crate) struct Preparation<S> {
     pub(crate) settings: DeviceSettings,
     /// `None`: the source needs the facts of the device.
     pub(crate) catalog: Option<CatalogText>,
+    /// The commit of the desired state.
+    pub(crate) revision: Option<GitRevision>,
 }
 
 /// A source that knows the way to the device.

@@ -25,6 +25,8 @@ use crate::agent::run_log::RunLog;
 use crate::catalog::{self, CachedStatus, Level, Loading};
 use crate::clock;
 use crate::desired_state::{SecretValues, StateCatalog, StateDirectory, StateError};
+use crate::error_chain::chain;
+use crate::git::{GitDirectory, GitRevision};
 use crate::inventory::Device;
 use crate::manifest::ManifestCompiler;
 use crate::report;
@@ -120,6 +122,21 @@ impl InventoryDevice<'_> {
             on_failure: self.device.failure_policy(),
             standby: self.device.standby_policy(),
         }
+    }
+
+    /// The commit of the desired state. A Git that fails does not end the run.
+    async fn revision(&self, log: &mut dyn RunLog) -> Option<GitRevision> {
+        let path = PathBuf::from(self.fleet.catalogs.origin()?);
+        let directory = if path.is_dir() { &path } else { path.parent()? };
+        let found = GitDirectory::find(directory)?.revision().await;
+        found.unwrap_or_else(|error| {
+            let error = chain(&error);
+            log.warning(format!(
+                "the commit of {} is unknown: {error}",
+                path.display()
+            ));
+            None
+        })
     }
 
     /// The catalog. `None`: it needs facts.
@@ -264,6 +281,7 @@ impl CatalogSource for InventoryDevice<'_> {
         }
         Ok(Preparation {
             settings: self.settings(),
+            revision: self.revision(log).await,
             catalog: self.catalog(None, log).await?,
             source: self,
         })

@@ -250,6 +250,7 @@ impl<'a> CatalogSource for ServerSource<'a> {
                 ..DeviceSettings::default()
             },
             catalog: None,
+            revision: None,
             source: ServerDevice {
                 fleet,
                 kind,

@@ -194,11 +194,13 @@ impl HistoryWriter<'_> {
     ) -> Result<(), HistoryError> {
         let record = &completed.record;
         let counts = RunNumbers::from(&record.counts);
+        let revision = record.revision.as_ref();
         let mut update = self.connection.prepare_cached(
             "UPDATE run SET kind = ?2, status = ?3, ended = ?4, resources = ?5, changed = ?6,
                  failed = ?7, skipped = ?8, pending = ?9, operations = ?10, to_send = ?11,
                  not_understood = ?12, is_unreachable = ?13, error = ?14, hint = ?15,
-                 connection_change = ?16, record = ?17, name = ?18
+                 connection_change = ?16, record = ?17, name = ?18, state_commit = ?19,
+                 state_is_modified = ?20
              WHERE id = ?1",
         )?;
         update.execute(params![
@@ -220,6 +222,8 @@ impl HistoryWriter<'_> {
             connection,
             json(&record.without_resources())?,
             record.run_name,
+            revision.map(|revision| &revision.commit),
+            revision.is_some_and(|revision| revision.is_modified),
         ])?;
         Ok(())
     }

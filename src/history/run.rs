@@ -84,6 +84,15 @@ pub(crate) struct Requester {
     pub(crate) name: String,
 }
 
+impl std::fmt::Display for Requester {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.kind, self.name.is_empty()) {
+            (RequesterKind::Schedule, _) | (_, true) => formatter.write_str(self.kind.word()),
+            (kind, false) => write!(formatter, "{} ({})", self.name, kind.word()),
+        }
+    }
+}
+
 impl Requester {
     pub(crate) fn schedule() -> Self {
         Self {

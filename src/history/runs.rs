@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use super::run::{RunNumbers, is_change};
 use super::time_column::{milliseconds, optional_time, time};
 use super::{ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId};
+use crate::git::GitRevision;
 use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 use crate::transaction::{LogEntry, ResourceJson, ResourceResult, ResourceStatus};
@@ -35,6 +36,8 @@ pub(crate) struct RunEntry {
     pub(crate) connection_change: Option<ConnectionChange>,
     pub(crate) error: Option<String>,
     pub(crate) hint: Option<String>,
+    /// The commit of the desired state, if it is in a Git work tree.
+    pub(crate) revision: Option<GitRevision>,
 }
 
 impl RunEntry {
@@ -144,7 +147,7 @@ const COLUMNS: &str =
     requester.kind AS requester_kind, requester.name AS requester_name, queued, started, ended,
     run.resources AS resources, changed, failed, skipped, pending, operations, to_send,
     run.not_understood AS not_understood, is_unreachable,
-    connection_change, error, hint";
+    connection_change, error, hint, state_commit, state_is_modified";
 
 const TABLES: &str = "run JOIN device ON device.id = run.device
     JOIN requester ON requester.id = run.requester";
@@ -343,7 +346,17 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         connection_change: row.get("connection_change")?,
         error: row.get("error")?,
         hint: row.get("hint")?,
+        revision: revision(row)?,
     })
+}
+
+fn revision(row: &Row<'_>) -> rusqlite::Result<Option<GitRevision>> {
+    let commit: Option<String> = row.get("state_commit")?;
+    let is_modified = row.get("state_is_modified")?;
+    Ok(commit.map(|commit| GitRevision {
+        commit,
+        is_modified,
+    }))
 }
 
 /// What a column has as JSON.

@@ -74,6 +74,9 @@ CREATE TABLE run (
     hint TEXT,
     -- Whether the device has become unreachable with this run, or reachable again.
     connection_change TEXT,
+    -- The commit of the desired state. NULL: it is in no Git work tree.
+    state_commit TEXT,
+    state_is_modified INTEGER NOT NULL DEFAULT 0,
     -- The complete record without its resources, as JSON. NULL: the run has not ended.
     record TEXT
 );

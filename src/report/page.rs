@@ -143,6 +143,7 @@ fn section(group: &AlikeGroup) -> Value {
         count => group.devices.len(),
         platform => Some(&group.platform).filter(|platform| !platform.is_empty()),
         status => record.status_word(),
+        revision => record.revision.as_ref().map(ToString::to_string),
         notes,
         columns => group.values.columns,
         rows => rows.collect::<Vec<_>>(),

@@ -1,5 +1,5 @@
-//! Puppet's report, format 12, with the extensions `not_understood`, `configuration_difference`, `protection`
-//! and `undone`, and `operations` and `skip_reason` per resource: written from a record, and read into one.
+//! Puppet's report, format 12, with the extensions `revision`, `not_understood`, `configuration_difference`,
+//! `protection` and `undone`, and `operations` and `skip_reason` per resource: written from a record, and read into one.
 
 mod log;
 mod operation;
@@ -22,6 +22,7 @@ use super::metrics::Metric;
 use super::{Context, Number, ResourceUndo, RunRecord, UnknownText};
 use crate::catalog::{CachedStatus, ConfigVersion, Level};
 use crate::clock::puppet_times;
+use crate::git::GitRevision;
 use crate::transaction::{LogEntry, ResourceStatus, RunEvent};
 
 /// The version of the report format.
@@ -68,6 +69,8 @@ pub(crate) struct PuppetReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) job_id: Option<Cow<'a, str>>,
     pub(crate) cached_catalog_status: Option<CachedStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<Cow<'a, GitRevision>>,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     not_understood: Cow<'a, [UnknownText]>,
     #[serde(default, skip_serializing_if = "str::is_empty")]
@@ -182,6 +185,7 @@ impl<'a> From<&'a RunRecord> for PuppetReport<'a> {
             code_id: text(&record.code_id),
             job_id: text(&context.job_id),
             cached_catalog_status: Some(context.cached_catalog_status),
+            revision: record.revision.as_ref().map(Cow::Borrowed),
             not_understood: Cow::Borrowed(&record.not_understood),
             configuration_difference: Cow::Borrowed(&record.difference),
             protection: record.protection,
@@ -212,6 +216,7 @@ impl PuppetReport<'_> {
             record.fold(&RunEvent::Resource(Arc::clone(status)));
         }
         record.configuration_version = self.configuration_version.map(Cow::into_owned);
+        record.revision = self.revision.map(Cow::into_owned);
         record.environment = environment;
         record.catalog_uuid = text(self.catalog_uuid);
         record.code_id = text(self.code_id);

@@ -13,6 +13,7 @@ use super::{
     UnknownText,
 };
 use crate::catalog::{CachedStatus, ConfigVersion, Level, ResourceRef};
+use crate::git::GitRevision;
 use crate::inventory::SavePolicy;
 use crate::run_kind::RunKind;
 use crate::transaction::{EventStatus, LogEntry, LogKind, ResourceStatus, RunEvent};
@@ -30,6 +31,9 @@ pub struct RunRecord {
     pub(crate) run_name: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) configuration_version: Option<ConfigVersion>,
+    /// The commit of the desired state, if it is in a Git work tree.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) revision: Option<GitRevision>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) environment: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -121,6 +125,7 @@ impl RunRecord {
             },
             run_name: None,
             configuration_version: None,
+            revision: None,
             environment: context.environment.clone(),
             code_id: None,
             catalog_uuid: None,

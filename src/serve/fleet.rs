@@ -30,7 +30,7 @@ use crate::desired_state::StateDirectory;
 use crate::device_conf::{self, CredentialsReaders, DeviceSection};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error_chain::chain;
-use crate::fleet::backup;
+use crate::fleet::backup::{self, SurveyedBackup};
 use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
 use crate::fleet::connector::Connector;
 use crate::fleet::device_run::{DeviceRun, Observer};
@@ -45,7 +45,7 @@ use crate::inventory::{Device, Inventory, InventoryOptions, Secrets};
 use crate::run_kind::RunKind;
 use crate::store::Store;
 use crate::validate::Policy;
-pub(crate) use line_coverage::ReadConfiguration;
+pub(crate) use line_coverage::ReadBackup;
 use states::States;
 
 /// How long a secret is not read again: rotated secrets, and sources that work again, need no restart.
@@ -373,12 +373,11 @@ impl ServeFleet {
         }
     }
 
-    /// The running configuration of a device, with masked secrets. `None`: its platform has none, or it
-    /// cannot be read.
+    /// The running configuration of a device and its other answers, with masked secrets. `None`: they cannot be read.
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    pub(crate) async fn configuration(&self, device: &str) -> Option<ReadConfiguration> {
+    pub(crate) async fn backup(&self, device: &str) -> Option<ReadBackup> {
         let device = self.devices.get(device)?;
         let mut connector = match &device.source {
             ServedCatalog::Path(_) => {
@@ -392,8 +391,14 @@ impl ServeFleet {
             }
         };
         connector.set_deadline(&Deadline::default());
-        match backup::surveyed_configuration(connector).await {
-            Ok(found) => found.map(|(text, surveyed)| self.classified(device, text, surveyed)),
+        match backup::surveyed_backup(connector).await {
+            Ok(SurveyedBackup { backup, surveyed }) => {
+                let text = backup.configuration.as_deref();
+                let classes = text.zip(surveyed);
+                let classes =
+                    classes.map(|(text, surveyed)| self.line_classes(device, text, surveyed));
+                Some(ReadBackup { backup, classes })
+            }
             Err(error) => {
                 let error = chain(&error);
                 tracing::warn!("cannot read the running configuration: {error}");

@@ -8,6 +8,7 @@ use serde::Serialize;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::backup_writer::BackupWriter;
 use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
@@ -39,6 +40,7 @@ pub(super) struct ServiceState {
     /// No run starts any more; those in progress end in order.
     pub(super) stop: CancellationToken,
     pub(super) condition: Mutex<Condition>,
+    pub(super) backups: BackupWriter,
     /// Facts and reports are removed because PuppetDB does not accept them; it was logged.
     pub(super) loses_commands: AtomicBool,
     /// Sends after each attempt to load the settings again.
@@ -55,6 +57,8 @@ pub(crate) struct Condition {
     pub(crate) no_runs: Option<String>,
     /// Why the last change of the settings was rejected.
     pub(crate) rejected_settings: Option<String>,
+    /// Why the last backup was not written, committed or pushed.
+    pub(crate) failed_backup: Option<String>,
     pub(crate) loaded: Option<Timestamp>,
 }
 
@@ -98,6 +102,7 @@ impl Service {
                 wake: Notify::new(),
                 stop,
                 condition: Mutex::default(),
+                backups: BackupWriter::default(),
                 loses_commands: AtomicBool::new(false),
                 reloads: watch::Sender::new(()),
                 start_settings: Arc::clone(&fleet.settings),

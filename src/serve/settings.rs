@@ -10,6 +10,10 @@
 //! windows = ["Mon-Fri 22:00-04:00"]
 //! state = "state"
 //!
+//! [backup]                        # what is read of devices, also in files and in Git
+//! directory = "configs"
+//! commit = true
+//!
 //! [secrets]
 //! commands = true                 # secrets of the state may come from commands
 //!
@@ -20,6 +24,7 @@
 //! mode = "plan"
 //! ```
 
+mod backup_settings;
 mod device_settings;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -33,6 +38,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::document::{self, Findings, Item, Table};
 use switchtender_devices::regular_file;
 
+pub(crate) use backup_settings::BackupSettings;
 pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, RuleSubject};
 
 use super::web::WebSettings;
@@ -67,6 +73,7 @@ pub(crate) struct ServeSettings {
     pub(crate) request_limit: Duration,
     /// When the running configuration is read and stored.
     pub(crate) configurations: ConfigurationReads,
+    pub(crate) backup: Option<BackupSettings>,
     pub(crate) defaults: DeviceSettingsTable,
     /// In the order of the file.
     pub(crate) rules: Vec<DeviceRule>,
@@ -206,6 +213,9 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
     let request_limit = root.get("request_limit").and_then(|item| duration(&item));
     let reads = root.get("configurations");
     let reads = reads.and_then(|item| parsed(&item, "`changes`, `always` or `never`"));
+    let reads: ConfigurationReads = reads.unwrap_or_default();
+    let backup = root.table("backup");
+    let backup = backup.map(|table| BackupSettings::read(&table, directory, reads));
     let defaults = root.table("defaults");
     let defaults = defaults.map(|table| DeviceSettingsTable::read(&table, directory));
     let server = root.table("puppet_server").map(|table| {
@@ -245,7 +255,8 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         keep: keep.unwrap_or(DEFAULT_KEEP),
         concurrency: concurrency.unwrap_or(DEFAULT_CONCURRENCY),
         request_limit: request_limit.unwrap_or(DEFAULT_REQUEST_LIMIT),
-        configurations: reads.unwrap_or_default(),
+        configurations: reads,
+        backup,
         defaults: defaults.unwrap_or_default(),
         rules: device_settings::rules(root, directory),
         puppet_server: server,

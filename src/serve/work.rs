@@ -7,17 +7,19 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
+use switchtender_devices::driver::Backup;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 use tracing::Instrument as _;
 
+use super::backup_writer::RunBackup;
 use super::dispatcher::{RunCause, RunToStart};
-use super::fleet::ServeFleet;
+use super::fleet::{ReadBackup, ServeFleet};
 use super::live::{LiveEvent, LiveEventKind};
 use super::live_observer;
 use super::puppetdb;
 use super::service::Service;
-use super::settings::ConfigurationReads;
+use super::settings::{BackupSettings, ConfigurationReads};
 use crate::clock::{self, puppet_time};
 use crate::error_chain::chain;
 use crate::fleet::runner::panic_message;
@@ -122,6 +124,7 @@ impl Service {
         let ended = AssertUnwindSafe(work).catch_unwind().await;
         let now = clock::timestamp();
         let mut commands = Vec::new();
+        let mut backup = None;
         let completed = match ended {
             Ok(Some(ended)) => {
                 let mut completed = ended.completed(now);
@@ -129,10 +132,19 @@ impl Service {
                     origin.is_authoritative = true;
                 }
                 if self.reads_configuration(&fleet, &start, &completed).await
-                    && let Some(read) = fleet.configuration(&start.device).await
+                    && let Some(ReadBackup {
+                        backup: read,
+                        classes,
+                    }) = fleet.backup(&start.device).await
                 {
-                    completed.configuration = Some(ended.mask.apply(&read.text));
-                    completed.line_classes = Some(read.classes);
+                    let masked = |text: String| ended.mask.apply(&text);
+                    let read = Backup {
+                        configuration: read.configuration.map(masked),
+                        answers: read.answers.map(masked),
+                    };
+                    completed.configuration.clone_from(&read.configuration);
+                    completed.line_classes = classes;
+                    backup = Some(read);
                 }
                 if let Some(certname) = fleet.puppetdb_name(&start.device) {
                     commands = puppetdb::commands(&certname, &ended.record, &puppet_time(now));
@@ -153,6 +165,29 @@ impl Service {
             commands,
         };
         self.end(run, &start, result).await;
+        if let (Some(settings), Some(backup)) = (&fleet.settings.backup, backup) {
+            let device = start.device.to_string();
+            self.back_up(settings, run, device, backup).await;
+        }
+    }
+
+    /// Writes what was read of a device to its files.
+    async fn back_up(&self, settings: &BackupSettings, run: RunId, device: String, backup: Backup) {
+        let found = self.history().query(move |reader| reader.run(run)).await;
+        let requester = found.ok().flatten().map(|run| run.requester);
+        let user = requester.map_or_else(String::new, |requester| requester.to_string());
+        let read = RunBackup {
+            device,
+            run,
+            user,
+            backup,
+        };
+        let written = self.inner.backups.write(settings, read, &self.inner.stop);
+        let problem = written.await.err().map(|error| error.text());
+        if let Some(problem) = &problem {
+            tracing::error!("{problem}");
+        }
+        self.inner.condition().failed_backup = problem;
     }
 
     /// Stores that a run starts. The space is checked before each run: its result must be stored.

@@ -179,3 +179,94 @@ async fn backup_of_a_device_that_fails_keeps_the_old_file() {
     let none = lab.run(&["backup", "configs", "--target", "sw9"]).await;
     none.assert_code(1);
 }
+
+fn git(lab: &Lab, directory: &str, arguments: &[&str]) -> String {
+    let mut command = std::process::Command::new("git");
+    let output = command
+        .arg("-C")
+        .arg(lab.path(directory))
+        .args(["-c", "user.name=test", "-c", "user.email=test@localhost"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn backup_commits_its_files_and_pushes_them() {
+    let mut lab = lab().await;
+    lab.add_load_balancer("lb1", &[]).await;
+    let refused = lab.run(&["backup", "configs", "--commit"]).await;
+    refused.assert_code(1);
+    refused.assert_contains("configs is not in a Git work tree");
+    assert_eq!(lab.log("sw1").connections(), 0);
+
+    let remote = lab.path("remote.git").display().to_string();
+    git(
+        &lab,
+        ".",
+        &[
+            "init",
+            "--quiet",
+            "--bare",
+            "--initial-branch=main",
+            &remote,
+        ],
+    );
+    git(
+        &lab,
+        ".",
+        &[
+            "clone",
+            "--quiet",
+            &remote,
+            &lab.path("repo").display().to_string(),
+        ],
+    );
+    git(&lab, "repo", &["checkout", "--quiet", "-b", "main"]);
+    fs::write(lab.path("repo/notes"), "mine\n").unwrap();
+    git(&lab, "repo", &["add", "notes"]);
+    let saved = lab
+        .run(&["backup", "repo/configs", "--commit", "--push"])
+        .await;
+    saved.assert_code(0);
+    saved.assert_contains("devices saved: 2\ncommitted: 3 files\n");
+    let shown = ["log", "-1", "--format=%B", "--name-only", "origin/main"];
+    let shown = git(&lab, "repo", &shown);
+    for line in [
+        "Configuration of lb1, sw1",
+        "Devices: lb1, sw1",
+        "configs/sw1.cfg",
+    ] {
+        assert!(shown.lines().any(|other| other == line), "{line}: {shown}");
+    }
+    assert!(shown.contains("\nRun: switchtender backup, 20"), "{shown}");
+    assert!(shown.contains("\nUser: "), "{shown}");
+    // What the user has staged is not in the commit.
+    assert_eq!(git(&lab, "repo", &["status", "--porcelain"]), "A  notes\n");
+
+    let again = lab
+        .run(&["backup", "repo/configs", "--commit", "--push"])
+        .await;
+    again.assert_code(0);
+    again.assert_contains("committed: nothing, because no file has changed");
+
+    // A failed push is an error, and the files and the commit stay.
+    fs::remove_dir_all(&remote).unwrap();
+    fs::write(lab.path("repo/configs/sw1.cfg"), "old\n").unwrap();
+    git(
+        &lab,
+        "repo",
+        &["commit", "--quiet", "-m", "old", "configs/sw1.cfg"],
+    );
+    let failed = lab
+        .run(&["backup", "repo/configs", "--commit", "--push"])
+        .await;
+    failed.assert_code(1);
+    failed.assert_contains("cannot push the backup, which is committed");
+    let text = fs::read_to_string(lab.path("repo/configs/sw1.cfg")).unwrap();
+    assert!(text.contains("ntp server 192.0.2.10"), "{text}");
+    let subject = git(&lab, "repo", &["log", "-1", "--format=%s"]);
+    assert_eq!(subject, "Configuration of sw1\n");
+}

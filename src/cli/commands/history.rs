@@ -15,7 +15,7 @@ use crate::history::{HistoryStore, RunId};
 use crate::inventory::range;
 use crate::terminal_text::TerminalText;
 
-const RUN_COLUMNS: [&str; 9] = [
+const RUN_COLUMNS: [&str; 10] = [
     "Run",
     "Device",
     "Started",
@@ -25,6 +25,7 @@ const RUN_COLUMNS: [&str; 9] = [
     "Failed",
     "Pending",
     "Requester",
+    "Commit",
 ];
 
 /// Show stored runs of devices, changes of resources, configurations
@@ -118,8 +119,7 @@ impl HistoryArgs {
         if is_grouped {
             let mut rows = command_rows(&runs);
             rows.truncate(usize::try_from(self.limit).unwrap_or(usize::MAX));
-            let colored = global.is_stdout_colored();
-            print(&table::render(&RUN_COLUMNS, &rows, colored));
+            print_rows(rows, global);
         } else {
             print_runs(&runs, self.output, global);
         }
@@ -207,13 +207,21 @@ pub(crate) fn print_runs(runs: &[RunEntry], output: Output, global: &Global) {
         Output::Json => print_lines(runs),
         Output::Human => {
             let rows: Vec<Vec<String>> = runs.iter().map(run_row).collect();
-            print(&table::render(
-                &RUN_COLUMNS,
-                &rows,
-                global.is_stdout_colored(),
-            ));
+            print_rows(rows, global);
         }
     }
+}
+
+/// Prints rows of runs, without the column of commits if there are none: many sites do not use Git.
+fn print_rows(mut rows: Vec<Vec<String>>, global: &Global) {
+    let mut columns = &RUN_COLUMNS[..];
+    let last = columns.len() - 1;
+    if rows.iter().all(|row| row[last].is_empty()) {
+        columns = &columns[..last];
+        rows.iter_mut().for_each(|row| row.truncate(last));
+    }
+    let colored = global.is_stdout_colored();
+    print(&table::render(columns, &rows, colored));
 }
 
 /// Rows of runs; those of one command are one row, with its name.
@@ -246,6 +254,9 @@ fn command_rows(runs: &[RunEntry]) -> Vec<Vec<String>> {
         row[5] = sum(|run| run.counts.changed.to_string());
         row[6] = sum(|run| run.counts.failed.to_string());
         row[7] = sum(|run| run.counts.pending.to_string());
+        if runs.iter().any(|run| run.revision != runs[0].revision) {
+            row[9] = "several".to_owned();
+        }
         row
     });
     rows.collect()
@@ -296,6 +307,10 @@ fn run_row(run: &RunEntry) -> Vec<String> {
         counts.failed.to_string(),
         counts.pending.to_string(),
         requester,
+        run.revision
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
     ]
 }
 

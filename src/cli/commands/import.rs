@@ -1,7 +1,6 @@
 //! `switchtender import`: existing devices as desired state.
 
 mod draft;
-mod git;
 mod inventory_text;
 mod patch;
 mod questions;

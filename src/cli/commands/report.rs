@@ -397,6 +397,9 @@ pub(super) fn render(report: &RunRecord, colors: bool) -> TerminalText {
         text.paint(Style::Red, "the run did not complete")
             .end_line();
     }
+    if let Some(revision) = &report.revision {
+        text.line(format_args!("desired state of commit {revision}"));
+    }
     for status in report.managed().filter(|status| status.is_notable()) {
         let position = resource_text::position(status);
         text.line(format_args!("  {}{position}", status.reference));

@@ -39,7 +39,9 @@ impl<S: PreparedSource> PreparedDevice<S> {
             source,
             settings,
             catalog,
+            revision,
         } = prepared?;
+        run.events.record.revision = revision;
         let request = run.request;
         let catalog = match catalog {
             Some(text) => Some(check(run, text)?),

@@ -1,25 +1,28 @@
 //! The lines of a running configuration with their classes, for the history.
 
+use switchtender_devices::driver::Backup;
+
 use super::{ServeFleet, ServedCatalog, ServedDevice, catalogs};
 use crate::coverage::line_classes::LineClasses;
 use crate::error_chain::chain;
 use crate::fleet::coverage::{SurveyedDevice, declared_lines};
 
-/// A running configuration that was read after a run.
-pub(crate) struct ReadConfiguration {
+/// What was read of a device after a run.
+pub(crate) struct ReadBackup {
     /// With masked secrets.
-    pub(crate) text: String,
-    pub(crate) classes: LineClasses,
+    pub(crate) backup: Backup,
+    /// The classes of the lines of the configuration.
+    pub(crate) classes: Option<LineClasses>,
 }
 
 impl ServeFleet {
-    /// A configuration with the classes of its lines. Without a catalog that is known between runs, no line is managed.
-    pub(super) fn classified(
+    /// The classes of the lines of a configuration. Without a catalog that is known between runs, no line is managed.
+    pub(super) fn line_classes(
         &self,
         device: &ServedDevice,
-        text: String,
+        text: &str,
         surveyed: SurveyedDevice,
-    ) -> ReadConfiguration {
+    ) -> LineClasses {
         let declared = match (&device.source, &self.connector) {
             (ServedCatalog::Path(path), Some(connector)) => {
                 let inventory = &connector.inventory;
@@ -42,9 +45,6 @@ impl ServeFleet {
         });
         let count = text.lines().count();
         let lines = surveyed.classified(declared.as_ref());
-        ReadConfiguration {
-            text,
-            classes: LineClasses::new(count, &lines),
-        }
+        LineClasses::new(count, &lines)
     }
 }

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::pager::encode;
 use super::status_label::StatusLabel;
 use crate::coverage::LineClass;
+use crate::history::Requester;
 use crate::history::runs::RunEntry;
-use crate::history::{Requester, RequesterKind};
 use crate::report::coverage_page;
 use crate::report::difference::DiffLineKind;
 
@@ -75,11 +75,7 @@ pub(super) fn requester(run: &RunEntry) -> String {
 
 /// A person or program with its way of access.
 pub(super) fn requester_text(requester: &Requester) -> String {
-    match (requester.kind, requester.name.is_empty()) {
-        (RequesterKind::Schedule, _) => "schedule".to_owned(),
-        (kind, true) => kind.word().to_owned(),
-        (kind, false) => format!("{} ({})", requester.name, kind.word()),
-    }
+    requester.to_string()
 }
 
 /// The duration of a run in seconds.

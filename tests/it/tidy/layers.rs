@@ -26,6 +26,7 @@ const LAYERS: [Layers; 7] = [
                 "clock",
                 "compat",
                 "error_chain",
+                "git",
                 "parallel",
                 "run_kind",
                 "syslog",

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use super::ImportArgs;
 use super::draft::ImportDraft;
-use super::git;
 use super::inventory_text::ImportInventory;
 use crate::cli::exit::CommandError;
+use crate::cli::runtime::block_on;
+use crate::git::GitDirectory;
 use crate::import::secret_references::{SECRET_DIRECTORY, SecretMode};
 use crate::store::{self, StoreError};
 
@@ -66,7 +67,7 @@ pub(super) fn write(
         let existing = paths.chain(inventory).filter(|path| path.exists());
         let existing = existing.map(|path| std::path::absolute(&path).unwrap_or(path));
         let existing: Vec<PathBuf> = existing.collect();
-        let uncommitted = git::uncommitted(directory, &existing);
+        let uncommitted = uncommitted(directory, &existing)?;
         if let [first, rest @ ..] = uncommitted.as_slice() {
             let more = match rest.len() {
                 0 => String::new(),
@@ -88,6 +89,18 @@ pub(super) fn write(
         store::write_file(path_of_inventory, text).map_err(cannot_write)?;
     }
     Ok(())
+}
+
+/// Those of these files that are not committed, if their directory is in a Git work tree.
+fn uncommitted(directory: &Path, files: &[PathBuf]) -> Result<Vec<String>, CommandError> {
+    let Some(work_tree) = GitDirectory::find(directory) else {
+        return Ok(Vec::new());
+    };
+    let found = block_on(async { Ok(work_tree.uncommitted(files).await) })?;
+    found.map_err(|error| {
+        let error = CommandError::new("cannot compare the files with Git").with_source(error);
+        error.hint("overwrite them with --force")
+    })
 }
 
 fn cannot_write(error: StoreError) -> CommandError {

@@ -141,6 +141,8 @@ fn summary(detail: &RunDetail) -> Vec<NamedValue> {
     }
     let version = detail.record.as_ref().and_then(RunRecord::version);
     rows.extend(version.map(|version| NamedValue::new("Catalog version", version)));
+    let revision = run.revision.as_ref();
+    rows.extend(revision.map(|revision| NamedValue::new("Commit", revision.to_string())));
     rows.extend(
         run.error
             .as_ref()
