@@ -64,7 +64,7 @@ pub(crate) use selection::{DeviceSelection, Selectable, TargetSyntaxError};
 pub(crate) use standby_policy::StandbyPolicy;
 
 /// The devices of one file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Inventory {
     pub(crate) source: Arc<Source>,
     /// By name, in the order of the file.

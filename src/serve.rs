@@ -3,6 +3,7 @@
 //! A run is the same device run as that of `apply` and `device`. [`dispatcher`] decides which device
 //! runs when, without I/O; [`service`] runs it and stores the result; [`live`] passes events on.
 
+pub(crate) mod accept_drift;
 pub(crate) mod access;
 mod backup_writer;
 pub(crate) mod client;

@@ -13,7 +13,7 @@ mod verifier;
 
 pub use clear_text::sends_in_clear;
 pub use client_settings::{ClientRoute, ClientSettings, ClientSettingsError};
-pub use error::{HttpError, is_ca_certificate};
+pub use error::{HttpError, NO_TLS, is_ca_certificate};
 pub use exchange::{HttpClient, HttpResponse};
 pub use reqwest::{Method, RequestBuilder, Url, header};
 pub use tls::{Authorities, Identity, Revocation, Trust, certificates_of_pem};

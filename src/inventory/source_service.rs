@@ -93,8 +93,8 @@ enum ServiceError {
     },
     #[error(transparent)]
     Settings(#[from] ClientSettingsError),
-    #[error(transparent)]
-    Http(#[from] HttpError),
+    #[error("{}", .0.root_cause())]
+    Http(HttpError),
     #[error("it did not answer all requests within {} s", .0.as_secs())]
     Late(Duration),
     #[error("its pages are longer than {} MiB", LONGEST >> 20)]
@@ -328,7 +328,8 @@ async fn get(
         .request(Method::GET, url)
         .header("accept", "application/json")
         .header("authorization", format!("{scheme} {token}"));
-    let mut answer = client.send(request).await?;
+    let answer = client.send(request).await;
+    let mut answer = answer.map_err(ServiceError::Http)?;
     let body = answer.receive(limit).await;
     if !answer.is_success() {
         return Err(ServiceError::Status {
@@ -338,7 +339,7 @@ async fn get(
     }
     match body {
         Err(HttpError::TooLarge { .. }) => Err(ServiceError::TooLong),
-        body => Ok(body?),
+        body => body.map_err(ServiceError::Http),
     }
 }
 

@@ -19,6 +19,7 @@ use switchtender_devices::session::deadline::Deadline;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::accept_drift::DriftRequest;
 use super::dispatcher::ScheduledDevice;
 use super::queue::QueueLimits;
 use super::settings::{CatalogPath, PuppetServerSettings, RuleSubject, ServeSettings};
@@ -405,6 +406,19 @@ impl ServeFleet {
                 None
             }
         }
+    }
+
+    /// What is needed to accept the drift of a device. `None`: it has no desired state in YAML files.
+    pub(super) fn drift_request(&self, device: &str) -> Option<DriftRequest> {
+        let device = self.devices.get(device)?;
+        let ServedCatalog::Path(CatalogPath::State(directory)) = &device.source else {
+            return None;
+        };
+        Some(DriftRequest {
+            connector: Arc::clone(self.connector.as_ref()?),
+            device: device.name.clone(),
+            directory: directory.clone(),
+        })
     }
 
     /// The name of a device in PuppetDB, if there is one.

@@ -1,13 +1,14 @@
 //! Runs devices as the dispatcher decides, and stores the results.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jiff::Timestamp;
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::accept_drift::DriftReader;
 use super::backup_writer::BackupWriter;
 use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
@@ -41,6 +42,8 @@ pub(super) struct ServiceState {
     pub(super) stop: CancellationToken,
     pub(super) condition: Mutex<Condition>,
     pub(super) backups: BackupWriter,
+    /// Reads the drift of a device for the desired state.
+    pub(super) drift_reader: OnceLock<DriftReader>,
     /// Facts and reports are removed because PuppetDB does not accept them; it was logged.
     pub(super) loses_commands: AtomicBool,
     /// Sends after each attempt to load the settings again.
@@ -103,6 +106,7 @@ impl Service {
                 stop,
                 condition: Mutex::default(),
                 backups: BackupWriter::default(),
+                drift_reader: OnceLock::new(),
                 loses_commands: AtomicBool::new(false),
                 reloads: watch::Sender::new(()),
                 start_settings: Arc::clone(&fleet.settings),

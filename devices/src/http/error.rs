@@ -52,8 +52,11 @@ impl HttpError {
         find_tls(self.library_error()?)
     }
 
-    /// The text of the innermost cause.
+    /// The text of the innermost cause, in clear words for an answer without TLS.
     pub fn root_cause(&self) -> String {
+        if let Some(rustls::Error::InvalidMessage(_)) = self.tls() {
+            return NO_TLS.to_owned();
+        }
         let mut innermost: &dyn Error = self;
         while let Some(cause) = innermost.source() {
             innermost = cause;
@@ -68,6 +71,9 @@ impl HttpError {
         }
     }
 }
+
+/// The cause of an answer that is not TLS: the library says `received corrupt message of type InvalidContentType`.
+pub const NO_TLS: &str = "the server does not speak TLS; check the port";
 
 /// Whether the server presented a CA certificate as its own.
 pub fn is_ca_certificate(error: &CertificateError) -> bool {

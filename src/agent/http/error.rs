@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rustls::{AlertDescription, CertificateError};
-use switchtender_devices::http::{HttpError, is_ca_certificate};
+use switchtender_devices::http::{HttpError, NO_TLS, is_ca_certificate};
 
 use crate::agent::http::tls::{NameMismatch, UnknownRevocation};
 
@@ -194,6 +194,7 @@ impl RequestErrorKind {
                 | AlertDescription::AccessDenied
                 | AlertDescription::CertificateRequired),
             ) => Self::DeviceCertificate(*alert),
+            rustls::Error::InvalidMessage(_) => Self::Unreachable(NO_TLS.to_owned()),
             other => Self::Unreachable(other.to_string()),
         }
     }
@@ -267,6 +268,11 @@ mod tests {
                 rustls::Error::InvalidCertificate(CertificateError::Revoked),
                 "cannot verify the server's certificate: it is revoked",
                 "install a valid certificate",
+            ),
+            (
+                rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType),
+                "cannot connect: the server does not speak TLS; check the port",
+                "check `server` and `serverport`",
             ),
         ];
         for (error, text, hint) in cases {

@@ -1,5 +1,6 @@
 //! `switchtender import`: existing devices as desired state.
 
+pub(crate) mod accept;
 mod draft;
 mod inventory_text;
 mod patch;

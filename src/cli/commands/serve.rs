@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::commands::import::accept;
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
 use crate::cli::interrupt::stop_process_on_signals;
 use crate::cli::options::global::Global;
@@ -101,6 +102,7 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         let devices = fleet.scheduled().len();
         let service = Service::start(fleet, history, stopping.stop.clone()).await;
         let service = service.map_err(|error| cannot_open(&path, error))?;
+        service.use_drift_reader(accept::drift_reader());
         let webhooks = Webhooks::open(&web_settings, &service).await;
         let webhooks = webhooks
             .map_err(|error| CommandError::new("cannot use the webhooks").with_source(error))?;

@@ -198,11 +198,11 @@ fn all_pages_of_netbox_are_devices() {
     assert_eq!(
         rows(&inventory),
         [
-            "lb1 f5_bigip 2001:db8::1 berlin: device_type=c9300 rack=R1 role=access status=active",
-            "lb2 f5_bigip 192.0.2.9 -: status=active",
             "sw1 cisco_ios 192.0.2.1 berlin: cf_owner=Net cf_stage=prod cf_uplinks=2 cf_zones=a,b \
              device_type=c9300 rack=R1 role=access status=active tag_campus=true",
             "sw2 cisco_ios 192.0.2.2 berlin: device_type=c9300 rack=R1 role=core status=active",
+            "lb1 f5_bigip 2001:db8::1 berlin: device_type=c9300 rack=R1 role=access status=active",
+            "lb2 f5_bigip 192.0.2.9 -: status=active",
         ]
     );
     let port = inventory.devices["sw1"].settings.port.as_ref();
@@ -287,7 +287,7 @@ fn problems_of_one_device_do_not_stop_the_others() {
             "sw3: unknown platform `windows-server`",
             "sw4: device `sw4` has no `platform`",
             "sw5: the source has several devices with the name `sw5`",
-            "sw6: `device.sw6.port` must be an integer, not a string",
+            "sw6: `device.sw6.port` must be an integer, not string",
         ]
     );
     let warnings: Vec<&str> = inventory

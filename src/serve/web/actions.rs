@@ -9,10 +9,13 @@ use axum::http::StatusCode;
 use switchtender_devices::printable;
 
 use crate::clock;
+use crate::error_chain::chain;
+use crate::git::GitError;
 use crate::history::device_state::Pause;
 use crate::history::idempotency::KeyedRequest;
 use crate::history::{Requester, RequesterKind, RunId};
 use crate::run_kind::RunKind;
+use crate::serve::accept_drift::{AcceptDriftError, AcceptedDrift};
 use crate::serve::access::{AuditEntry, AuditResult, Denied, Principal, Role};
 use crate::serve::request::{DeviceRequest, RequestedKind, RunRequestError};
 
@@ -136,6 +139,36 @@ pub(super) async fn cancel_run(
         .cancel(run)
         .await
         .map_err(|error| failed(&error))
+}
+
+/// Accepts the drift of a device.
+pub(super) async fn accept_drift(
+    state: &WebState,
+    sender: &ActionSender<'_>,
+    device: &str,
+) -> Result<AcceptedDrift, WebError> {
+    let refusal = refusal(state, sender, device, Role::Apply).await?;
+    sender
+        .record(state, "accept-drift", device, clock::timestamp(), refusal)
+        .await?;
+    let requester = sender.requester();
+    let accepted = state.process().accept_drift(device, &requester).await;
+    accepted.map_err(|error| {
+        let refused = match error {
+            AcceptDriftError::NoState(_)
+            | AcceptDriftError::Nothing { .. }
+            | AcceptDriftError::Uncommitted(_)
+            | AcceptDriftError::Git(GitError::BranchExists(_)) => StatusCode::CONFLICT,
+            AcceptDriftError::Read(_) | AcceptDriftError::Git(_) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+        };
+        let web_error = WebError::new(refused, chain(&error));
+        match error.hint() {
+            Some(hint) => web_error.hint(hint),
+            None => web_error,
+        }
+    })
 }
 
 /// Pauses the scheduled runs of a device.

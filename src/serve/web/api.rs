@@ -66,7 +66,8 @@ impl ApiRoutes {
             apply: OpenApiRouter::new()
                 .routes(routes!(requests::pause))
                 .routes(routes!(requests::resume))
-                .routes(routes!(requests::cancel)),
+                .routes(routes!(requests::cancel))
+                .routes(routes!(requests::accept_drift)),
             admin: OpenApiRouter::new().routes(routes!(fleet_data::audit)),
         }
     }

@@ -174,6 +174,12 @@ fn add_process(text: &mut MetricsText, report: &ServiceReport) {
         "1 if the last change of the settings is invalid",
         u8::from(report.condition.rejected_settings.is_some()),
     );
+    text.single(
+        "switchtender_backup_failed",
+        gauge,
+        "1 if the last backup was not written, committed or pushed",
+        u8::from(report.condition.failed_backup.is_some()),
+    );
     if let Some(space) = &report.space {
         text.single(
             "switchtender_store_used_bytes",

@@ -2,6 +2,7 @@
 
 use axum::Router;
 use axum::extract::{Path, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -9,6 +10,7 @@ use axum::routing::{get, post};
 use super::actions::{self, ActionSender};
 use super::layout::{Sender, SenderAddress};
 use super::live_events::{EventForm, stream_of};
+use super::pages;
 use super::state::WebState;
 use super::web_error::WebError;
 use crate::history::{RequesterKind, RunId};
@@ -31,6 +33,7 @@ pub(super) fn apply_routes() -> Router<WebState> {
         .route("/devices/{name}/run", post(run))
         .route("/devices/{name}/pause", post(pause))
         .route("/devices/{name}/resume", post(resume))
+        .route("/devices/{name}/accept-drift", post(accept_drift))
 }
 
 fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a> {
@@ -115,6 +118,40 @@ async fn resume(
 ) -> Result<Response, WebError> {
     actions::resume(&state, &sender_of(&sender, &address), &name).await?;
     Ok(refresh())
+}
+
+/// The branch with the accepted drift, or a patch to download.
+async fn accept_drift(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    Path(name): Path<String>,
+) -> Result<Response, WebError> {
+    let action = sender_of(&sender, &address);
+    let accepted = actions::accept_drift(&state, &action, &name).await?;
+    if accepted.branch.is_some() {
+        let page = pages::accepted_drift(&state, &sender, &name, &accepted)?;
+        return Ok(page.into_response());
+    }
+    // A name of a file in a header has no other characters.
+    let file: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let headers = [
+        (CONTENT_TYPE, "text/x-patch; charset=utf-8".to_owned()),
+        (
+            CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{file}.patch\""),
+        ),
+    ];
+    Ok((headers, accepted.patch).into_response())
 }
 
 /// The page opens another one.

@@ -1,5 +1,6 @@
 //! The pages. Each file has one, with the data of its template.
 
+mod accepted_drift;
 mod audit;
 mod configuration;
 mod device;
@@ -20,6 +21,8 @@ use axum::routing::get;
 
 use super::state::WebState;
 use super::web_error::WebError;
+
+pub(super) use accepted_drift::page as accepted_drift;
 
 /// The pages that the role `view` permits.
 pub(super) fn routes() -> Router<WebState> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustls::CertificateError;
 
 use super::certificate_check::CertificateCheck;
-use crate::http::{HttpError, PresentedCertificate, is_ca_certificate};
+use crate::http::{HttpError, NO_TLS, PresentedCertificate, is_ca_certificate};
 use crate::session::error::{CA_CERTIFICATE, SessionErrorKind};
 
 /// Context of a failed request.
@@ -62,10 +62,7 @@ fn no_connection(error: &HttpError, context: &RequestContext<'_>) -> SessionErro
             limit: context.connect_timeout,
         };
     }
-    let reason = match tls {
-        Some(rustls::Error::InvalidMessage(_)) => NO_TLS.to_owned(),
-        _ => root_cause(error),
-    };
+    let reason = root_cause(error);
     SessionErrorKind::Unreachable { address, reason }
 }
 
@@ -77,12 +74,13 @@ fn certificate_reason(error: &CertificateError) -> String {
     }
 }
 
-/// Reason for an answer that is not TLS.
-const NO_TLS: &str = "the server does not speak TLS; check the port";
-
 /// The innermost message, without a link to a library's manual.
 fn root_cause(error: &HttpError) -> String {
-    let text = error.root_cause().to_lowercase();
+    let text = error.root_cause();
+    if text == NO_TLS {
+        return text;
+    }
+    let text = text.to_lowercase();
     match text.split_once(": https://") {
         Some((message, _)) => message.to_owned(),
         None => text,

@@ -365,8 +365,23 @@ const FILES: &[Topic] = &[
     },
     Topic {
         name: "source-command",
-        summary: "the command of [source] failed",
-        explanation: "It must print devices as TOML or JSON, or Ansible's JSON, and exit with 0. Run it in the directory of the inventory.",
+        summary: "the command or the service of [source] failed",
+        explanation: "A command must print devices as TOML or JSON, or Ansible's JSON, and exit with 0. Run it in the directory of the inventory.\nA service needs its URL, a token that may read devices, and filters that it knows.",
+    },
+    Topic {
+        name: "source-device",
+        summary: "a device of [source] with a value that cannot be used",
+        explanation: "A variable of Ansible is a template or encrypted, or a service has two devices with one name. The other devices run.",
+    },
+    Topic {
+        name: "source-left-out",
+        summary: "devices of [source] whose names cannot be names here",
+        explanation: "Names have letters, digits, `.`, `_`, `-` and `:`. Rename the devices there, or exclude them with `filter`.",
+    },
+    Topic {
+        name: "several-sources",
+        summary: "a [source] with more than one source",
+        explanation: "[source] has `command`, [source.netbox] or [source.nautobot]. A command can print the devices of all of them.",
     },
     Topic {
         name: "no-credentials",

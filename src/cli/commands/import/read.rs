@@ -56,7 +56,7 @@ pub(super) struct ReadDevice {
 }
 
 impl ReadDevice {
-    fn new(name: DeviceName, platform: Arc<Platform>, inspection: Inspection) -> Self {
+    pub(super) fn new(name: DeviceName, platform: Arc<Platform>, inspection: Inspection) -> Self {
         let hashed = hashed(&inspection);
         let mut inspection = inspection;
         inspection.leave_out(false);

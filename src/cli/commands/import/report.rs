@@ -81,6 +81,24 @@ struct WrittenFile {
     is_changed: bool,
 }
 
+/// What happens to a difference, in words.
+pub(super) const DECISIONS: [(DriftDecision, &str); 5] = [
+    (DriftDecision::Taken, "taken from the device"),
+    (DriftDecision::Pending, "kept as in the files"),
+    (
+        DriftDecision::Conflict,
+        "conflict, kept as in the files; decide with --take files or --take device",
+    ),
+    (
+        DriftDecision::NoBase,
+        "kept as in the files, because no import or apply is recorded; --take device overwrites them",
+    ),
+    (
+        DriftDecision::Refused,
+        "left out, because its plan would not be empty",
+    ),
+];
+
 impl ImportReport {
     pub(super) fn new(
         source: &ImportSource<'_>,
@@ -250,22 +268,6 @@ impl ImportReport {
 
     /// What has changed since the last import or apply.
     fn add_drift(&self, text: &mut TerminalText) {
-        const DECISIONS: [(DriftDecision, &str); 5] = [
-            (DriftDecision::Taken, "taken from the device"),
-            (DriftDecision::Pending, "kept as in the files"),
-            (
-                DriftDecision::Conflict,
-                "conflict, kept as in the files; decide with --take files or --take device",
-            ),
-            (
-                DriftDecision::NoBase,
-                "kept as in the files, because no import or apply is recorded; --take device overwrites them",
-            ),
-            (
-                DriftDecision::Refused,
-                "left out, because its plan would not be empty",
-            ),
-        ];
         for (decision, words) in DECISIONS {
             let mut resources: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
             for one in self.drift.iter().filter(|one| one.decision == decision) {

@@ -573,7 +573,12 @@ impl Human {
             .filter(|found| found.severity == Severity::Error);
         match errors.next() {
             Some(first) if self.filter.is_quiet() || self.outputs.is_some() => {
-                format!("{why}: {}", first.message)
+                let label = first.labels.first();
+                let place = label.map(|label| {
+                    let line = label.source.position(label.span.start).0;
+                    format!("{}:{line}: ", label.source.name)
+                });
+                format!("{why}: {}{}", place.unwrap_or_default(), first.message)
             }
             _ => why.to_owned(),
         }

@@ -9,6 +9,7 @@ use super::ApiAnswer;
 use super::idempotency::{self, KeyState};
 use super::object_body::ObjectBody;
 use crate::history::{RequesterKind, RunId};
+use crate::serve::accept_drift::AcceptedDrift;
 use crate::serve::access::Denied;
 use crate::serve::request::RequestedKind;
 use crate::serve::web::actions::{self, ActionSender, required_role};
@@ -101,6 +102,25 @@ pub(super) async fn cancel(
     let sender = sender_of(&sender, &address);
     let canceled = actions::cancel_run(&state, &sender, RunId(id)).await?;
     Ok(Json(CancelResult { canceled }))
+}
+
+/// Accept the drift of a device
+///
+/// The desired state takes what has changed on the device since the last apply: as a commit on a new branch, or as a
+/// patch if it is in no Git work tree. The files that runs read are not changed.
+#[utoipa::path(post, path = "/devices/{name}/accept-drift", tag = "devices",
+    params(("name" = String, Path)),
+    responses((status = 200, body = AcceptedDrift), (status = 403, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+pub(super) async fn accept_drift(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    Path(name): Path<String>,
+) -> ApiAnswer<AcceptedDrift> {
+    let sender = sender_of(&sender, &address);
+    let accepted = actions::accept_drift(&state, &sender, &name).await?;
+    Ok(Json(accepted))
 }
 
 #[derive(Deserialize, utoipa::ToSchema)]
