@@ -24,7 +24,7 @@ use super::setting::TableSetting;
 use super::source::{DeviceSource, SOURCE_COMMAND, SOURCE_LEFT_OUT, SOURCE_SKIPPED, SourceDevices};
 use super::table_settings::{Jump, TableSettings};
 use super::tables::{InventoryTables, NamedTables};
-use super::{Device, Inventory, range, referenced_files};
+use super::{Device, Inventory, Secrets, range, referenced_files};
 
 /// Maximum size in bytes. A hundred thousand devices need less.
 const LARGEST: u64 = 64 << 20;
@@ -113,7 +113,7 @@ impl Inventory {
         file: &FileContext<'_>,
         readable: Option<u32>,
         options: &InventoryOptions<'_>,
-        run: &dyn Fn(&DeviceSource, bool) -> Result<Vec<u8>, Diagnostic>,
+        run: &dyn Fn(&DeviceSource, &Secrets) -> Result<Vec<u8>, Diagnostic>,
     ) -> Result<Self, Vec<Diagnostic>> {
         let source = masked_source(name, file.text);
         let findings = Findings::new(&source);
@@ -137,7 +137,10 @@ impl Inventory {
         } else if let Some(command) = &command {
             let read = match &writable {
                 Some(file) => Err(command.refused(file)),
-                None => run(command, allow_readable),
+                None => {
+                    let secrets = Secrets::new(allow_readable).with_vault(tables.vault.clone());
+                    run(command, &secrets)
+                }
             };
             let read = read.and_then(|bytes| command.document(&bytes));
             match read {
@@ -195,20 +198,13 @@ impl Inventory {
         let devices = expanded(&findings, devices);
         let names = devices.keys().map(String::as_str);
         let memberships = Memberships::new(&groups, names, &findings);
-        let mut unfilled = BTreeSet::new();
         let devices: IndexMap<String, DeviceEntry> = devices
             .into_iter()
             .map(|(name, (own, position))| {
                 let own = memberships.apply(&name, own, &findings);
                 let mut settings = merge(own, &platforms, &defaults);
-                for found in settings.fill(&settings.placeholders(&name)) {
-                    // Devices share a setting; one message is enough.
-                    let label = found.labels.first();
-                    let place = label.map(|label| (Arc::as_ptr(&label.source), label.span.start));
-                    if unfilled.insert(place) {
-                        findings.push(found);
-                    }
-                }
+                let unfilled = settings.fill(&settings.placeholders(&name));
+                problems.extend(unfilled.into_iter().map(|found| (name.clone(), found)));
                 let device = DeviceEntry {
                     name: name.clone(),
                     position,
@@ -308,19 +304,25 @@ impl Inventory {
 }
 
 /// The source of a text without a file: no device.
-fn no_output(_source: &DeviceSource, _allow_readable: bool) -> Result<Vec<u8>, Diagnostic> {
+fn no_output(_source: &DeviceSource, _secrets: &Secrets) -> Result<Vec<u8>, Diagnostic> {
     Ok(Vec::new())
 }
 
 /// What is wrong with devices, by their names.
 pub(super) type DeviceProblems = Vec<(String, Diagnostic)>;
 
-/// Findings without those that say the same: a platform of the defaults is unknown once.
+/// Findings without those that say the same, or are about a setting that devices share.
 fn distinct(found: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
-    let mut messages = BTreeSet::new();
+    let (mut messages, mut places) = (BTreeSet::new(), BTreeSet::new());
     let found = found.into_iter();
     found
-        .filter(|found| messages.insert(found.message.clone()))
+        .filter(|found| {
+            let label = found.labels.first();
+            let place = label.map(|label| (Arc::as_ptr(&label.source), label.span.start));
+            // A table can lack several keys.
+            let is_new = found.code == "missing-key" || places.insert((found.code, place));
+            messages.insert(found.message.clone()) && is_new
+        })
         .collect()
 }
 

@@ -181,6 +181,11 @@ impl Secrets {
         }
     }
 
+    /// Reads secrets of this Vault, too.
+    pub(super) fn with_vault(self, vault: Option<VaultSettings>) -> Self {
+        Self { vault, ..self }
+    }
+
     /// Reads the secrets of desired state, too.
     pub(crate) fn with_state_commands(self, state_commands: StateCommands) -> Self {
         Self {

@@ -77,7 +77,7 @@ impl DeviceSource {
     ///
     /// # Errors
     /// The source failed, or exceeded a limit.
-    pub(super) fn run(&self, allow_readable: bool) -> Result<Vec<u8>, Diagnostic> {
+    pub(super) fn run(&self, secrets: &Secrets) -> Result<Vec<u8>, Diagnostic> {
         let run = || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -86,9 +86,7 @@ impl DeviceSource {
             runtime.block_on(async {
                 match self {
                     DeviceSource::Command(command) => command.run().await,
-                    DeviceSource::Service(service) => {
-                        service.run(&Secrets::new(allow_readable)).await
-                    }
+                    DeviceSource::Service(service) => service.run(secrets).await,
                 }
             })
         };

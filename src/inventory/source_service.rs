@@ -17,7 +17,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::document::Table;
 use switchtender_devices::http::{
     Authorities, ClientRoute, ClientSettings, ClientSettingsError, HttpClient, HttpError, Method,
-    Trust,
+    Trust, Url, sends_in_clear,
 };
 use switchtender_devices::printable;
 use switchtender_devices::regular_file;
@@ -143,11 +143,17 @@ impl SourceService {
         let url = table.get("url");
         let address = url.as_ref().and_then(|item| {
             let text = item.string()?;
-            let is_url = text.starts_with("https://") || text.starts_with("http://");
-            if !is_url {
-                item.error("url", format!("`{text}` does not begin with https://"));
-            }
-            is_url.then(|| text.trim_end_matches('/').to_owned())
+            let problem = match Url::parse(&text) {
+                Ok(url) if !matches!(url.scheme(), "http" | "https") => "is not an https URL",
+                Ok(url) if sends_in_clear(&url) => "has no encryption and is not on this host",
+                Ok(_) => return Some(text.trim_end_matches('/').to_owned()),
+                Err(_) => "is not an https URL",
+            };
+            let help = "write the URL of the start page: \"https://netbox.example.com\"";
+            let message = format!("`{}` {problem}", item.path);
+            item.findings
+                .error_with_help("url", item.span.clone(), message, help);
+            None
         });
         let token = table.get("token").and_then(|item| {
             let source = SecretSource::read(&item, file)?;

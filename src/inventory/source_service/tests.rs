@@ -333,12 +333,12 @@ fn refusals_are_reported_without_the_token() {
         (
             "[source.netbox]\nurl = \"netbox\"\n".to_owned(),
             TOKEN,
-            "does not begin with https://",
+            "is not an https URL",
         ),
         (
             format!(
-                "{}[source.nautobot]\nurl = \"http://x\"\n",
-                source("netbox", "http://y", "")
+                "{}[source.nautobot]\nurl = \"https://x\"\n",
+                source("netbox", "https://y", "")
             ),
             TOKEN,
             "several sources",
