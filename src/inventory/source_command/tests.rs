@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::super::source::DeviceSource;
-use super::super::{Inventory, InventoryOptions};
+use super::super::{Inventory, InventoryOptions, Secrets};
 use super::*;
 use crate::diagnostic::terminal::{RenderOptions, render_all};
 use switchtender_devices::driver::Registry;
@@ -23,7 +23,7 @@ fn parse(text: &str, output: &str) -> Result<Inventory, String> {
         base: Path::new("/etc/st"),
         text,
     };
-    let run = |_: &DeviceSource, _| Ok(output.as_bytes().to_vec());
+    let run = |_: &DeviceSource, _: &Secrets| Ok(output.as_bytes().to_vec());
     let parsed = Inventory::parse_with("inventory.toml", &file, None, &options, &run);
     parsed.map_err(|found| text_of(&found))
 }
@@ -254,7 +254,7 @@ fn command_of_an_invalid_file_does_not_run() {
         base: Path::new(""),
         text: &text,
     };
-    let run = |_: &DeviceSource, _| panic!("it runs");
+    let run = |_: &DeviceSource, _: &Secrets| panic!("it runs");
     let options = InventoryOptions::default();
     let found = Inventory::parse_with("i.toml", &file, None, &options, &run).unwrap_err();
     assert_eq!(found[0].code, "unknown-key");
