@@ -97,12 +97,9 @@ fn files(
         inventory: &inventory,
         store: &connector.store,
     };
-    let patching = Patching {
-        source: &source,
-        before: patch::state_files(directory)?,
-        secrets: &secrets(&source)?,
-    };
-    let draft = patching.patch()?;
+    let before = patch::state_files(directory)?;
+    let secrets = secrets(&source)?;
+    let draft = Patching::new(&source, before, &secrets)?.patch()?;
     if let Some((device, reason)) = draft.failed.first() {
         return Err(CommandError::new(format!("{device}: {reason}")));
     }
