@@ -20,6 +20,7 @@ pub(crate) mod import;
 pub(crate) mod inventory;
 pub(crate) mod manifest;
 pub(crate) mod module_types;
+pub(crate) mod natural_order;
 pub(crate) mod parallel;
 pub mod report;
 pub mod route;

@@ -18,6 +18,7 @@ use super::manifest_resource::ManifestResource;
 use crate::desired_state::declared::{
     DeclaredCompletion, DeclaredFile, DeclaredState, DeclaredValue,
 };
+use crate::natural_order;
 
 /// The resources of a device as a file declares them.
 #[derive(Debug, Default)]
@@ -131,7 +132,7 @@ impl DeclaredDevice {
         }
         // The order of the entries of a list is that of the device.
         if model.object.is_none() {
-            declared.sort_by_cached_key(|(title, _)| natural_order(title));
+            declared.sort_by(|(a, _), (b, _)| natural_order::compare(a, b));
         }
         if !declared.is_empty() {
             let resources = declared.into_iter().map(|(title, attributes)| {
@@ -256,27 +257,4 @@ impl CompactType<'_> {
             attributes: self.driver.canonicalize(self.model, resolved).ok()?,
         })
     }
-}
-
-/// A key that orders titles by their words and numbers: `1/0/2` before `1/0/10`.
-fn natural_order(title: &str) -> Vec<(String, u64)> {
-    let mut parts = Vec::new();
-    let mut text = String::new();
-    let mut rest = title;
-    while let Some(first) = rest.chars().next() {
-        if !first.is_ascii_digit() {
-            text.push(first);
-            rest = &rest[first.len_utf8()..];
-            continue;
-        }
-        let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        let digits = &rest[..rest.len() - after.len()];
-        parts.push((
-            std::mem::take(&mut text),
-            digits.parse().unwrap_or(u64::MAX),
-        ));
-        rest = after;
-    }
-    parts.push((text, 0));
-    parts
 }

@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 
 use super::RunRecord;
 use crate::catalog::Level;
-use crate::inventory::range;
+use crate::natural_order::natural_order;
 use crate::transaction::{LogEntry, LogKind};
 pub(crate) use own_words::OwnWords;
 pub(crate) use shape::sentence;
@@ -290,7 +290,7 @@ impl DeviceOrder<'_> {
     fn compare(&self, one: &str, other: &str) -> Ordering {
         let position = |name: &str| self.0.map(|order| order.get(name).copied());
         let by_position = position(one).cmp(&position(other));
-        by_position.then_with(|| range::natural_order(one).cmp(&range::natural_order(other)))
+        by_position.then_with(|| natural_order(one).cmp(&natural_order(other)))
     }
 }
 

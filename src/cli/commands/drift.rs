@@ -9,7 +9,8 @@ use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::cli::output::view::table;
 use crate::history::{DriftEntry, DriftFilter};
-use crate::inventory::range::{self, natural_order};
+use crate::inventory::range;
+use crate::natural_order::natural_order;
 
 const COLUMNS: [&str; 6] = [
     "Device",

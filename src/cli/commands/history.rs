@@ -13,6 +13,7 @@ use crate::clock;
 use crate::history::runs::{ResourceRun, RunEntry, RunFilter};
 use crate::history::{HistoryStore, RunId};
 use crate::inventory::range;
+use crate::natural_order::natural_order;
 use crate::terminal_text::TerminalText;
 
 const RUN_COLUMNS: [&str; 10] = [
@@ -237,9 +238,7 @@ fn command_rows(runs: &[RunEntry]) -> Vec<Vec<String>> {
         if let [run] = runs[..] {
             return run_row(run);
         }
-        runs.sort_by(|one, other| {
-            range::natural_order(&one.device).cmp(&range::natural_order(&other.device))
-        });
+        runs.sort_by(|one, other| natural_order(&one.device).cmp(&natural_order(&other.device)));
         let mut row = run_row(runs[0]);
         row[0] = runs[0].name.clone().unwrap_or_default();
         let devices = range::of_names(runs.iter().map(|run| run.device.as_str()));

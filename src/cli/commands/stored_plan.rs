@@ -19,7 +19,7 @@ use crate::cli::user_name::author;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::stored_plan::{PlanSources, PlanUse, PlannedDevice, PlannedDevices, StoredPlan};
-use crate::inventory::range;
+use crate::natural_order::natural_order;
 use crate::report::alike::{AlikeDevice, AlikeDevices, OwnWords};
 use crate::report::page::{self, Page, PageDevice};
 use crate::terminal_text::TerminalText;
@@ -249,7 +249,7 @@ pub(crate) fn show(args: &ShowPlanArgs, colors: bool) -> Result<Exit, CommandErr
 /// The page of a plan.
 pub(super) fn page_of(plan: &StoredPlan) -> Page {
     let mut devices: Vec<(&String, &PlannedDevice)> = plan.devices.iter().collect();
-    devices.sort_by_key(|(name, _)| range::natural_order(name));
+    devices.sort_by_key(|(name, _)| natural_order(name));
     let page_device = |(name, device): (&String, &PlannedDevice)| PageDevice {
         platform: Some(device.platform.clone()),
         ..PageDevice::new(name.as_str(), device.record(&plan.created))

@@ -29,6 +29,7 @@ use crate::fleet::run_request::RunRequest;
 use crate::fleet::undo::{UndoCatalogs, UndoChoice, UndoRecord};
 use crate::history::runs::RunEntry;
 use crate::inventory::range;
+use crate::natural_order::natural_order;
 use crate::route::HostResourcePolicy;
 use crate::run_kind::RunKind;
 use crate::store::{Store, StoreError};
@@ -275,7 +276,7 @@ fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
 /// The names of devices; of many, the first ones.
 fn render_devices(devices: &BTreeMap<String, usize>) -> String {
     let mut names: Vec<&str> = devices.keys().map(String::as_str).collect();
-    names.sort_by_key(|name| range::natural_order(name));
+    names.sort_by_key(|name| natural_order(name));
     history::shortened(&range::of_names(names), devices.len())
 }
 

@@ -27,6 +27,7 @@ const LAYERS: [Layers; 7] = [
                 "compat",
                 "error_chain",
                 "git",
+                "natural_order",
                 "parallel",
                 "run_kind",
                 "syslog",

@@ -13,6 +13,7 @@ use crate::cli::exit::CommandError;
 use crate::import::labels::{self, LabelRule};
 use crate::inventory::range;
 use crate::inventory::{Inventory, InventoryOptions};
+use crate::natural_order::natural_order;
 
 /// The text of an inventory before and after an import.
 pub(super) struct ImportInventory {
@@ -123,7 +124,7 @@ fn label_groups(
     let mut text = String::new();
     for ((key, value), names) in members {
         let mut names: Vec<&str> = names.into_iter().collect();
-        names.sort_by_key(|name| range::natural_order(name));
+        names.sort_by_key(|name| natural_order(name));
         let list: Vec<String> = range::of_names(names)
             .iter()
             .map(|one| toml_text(one))
