@@ -16,9 +16,15 @@ const BELOW: f64 = 52.0;
 const MARGIN: f64 = 16.0;
 const JOINT: f64 = 6.0;
 const LEGEND: f64 = 20.0;
+/// Between the rows of a layer that is wider than the image.
+const ROW: f64 = 14.0;
+/// A layer that is wider has several rows: an image of one page width is readable.
+const WIDEST: f64 = 1100.0;
 
 const STYLE: &str = "\
 text { font: 12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #1f2328 }
+.page { fill: #ffffff; stroke: none }
+.head { fill: #57606a; stroke: none }
 rect { fill: #f6f8fa; stroke: #57606a }
 .container rect { fill: #ffffff; stroke-dasharray: 4 3 }
 .missing rect { fill: #ffebe9; stroke: #cf222e; stroke-dasharray: 4 3 }
@@ -28,6 +34,19 @@ path { fill: none; stroke: #57606a }
 .automatic { stroke-dasharray: 6 4 }
 .contains { stroke: #afb8c1; stroke-dasharray: 2 3 }
 .upwards { stroke: #cf222e; stroke-width: 2 }
+@media (prefers-color-scheme: dark) {
+text { fill: #e6edf3 }
+.page { fill: #0d1117 }
+.head { fill: #9198a1 }
+rect { fill: #151b23; stroke: #9198a1 }
+.container rect { fill: #0d1117 }
+.missing rect { fill: #2d1618; stroke: #f85149 }
+.center rect { fill: #121d2f; stroke: #79c0ff }
+path { stroke: #9198a1 }
+.refresh { stroke: #e3b341 }
+.contains { stroke: #484f58 }
+.upwards { stroke: #f85149 }
+}
 ";
 
 /// Draws a graph with predecessors on top.
@@ -40,7 +59,8 @@ pub(crate) fn svg(drawing: &Drawing) -> String {
     let lines: Vec<(usize, usize)> = (drawing.lines.iter())
         .map(|line| (line.from, line.to))
         .collect();
-    let layers = arrange(names.len(), &lines);
+    let mut layers = arrange(names.len(), &lines);
+    separate_unconnected(&mut layers, names.len(), &lines);
     let (positions, width, height) = positions(&layers, &names);
 
     let mut out = String::new();
@@ -53,10 +73,10 @@ pub(crate) fn svg(drawing: &Drawing) -> String {
     ));
     put(format_args!("<style>\n{STYLE}</style>"));
     put(format_args!(
-        r##"<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0 L8 4 L0 8 z" style="fill: #57606a; stroke: none"/></marker></defs>"##
+        r##"<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0 L8 4 L0 8 z" class="head"/></marker></defs>"##
     ));
     put(format_args!(
-        r##"<rect width="100%" height="100%" style="fill: #ffffff; stroke: none"/>"##
+        r##"<rect class="page" width="100%" height="100%"/>"##
     ));
     for (number, (line, slots)) in drawing.lines.iter().zip(&layers.paths).enumerate() {
         let class = match line.kind {
@@ -114,6 +134,43 @@ struct BoxPosition {
     height: f64,
 }
 
+/// Moves the vertices without a line below the others.
+fn separate_unconnected(layers: &mut Layers, count: usize, lines: &[(usize, usize)]) {
+    let mut is_connected = vec![false; count];
+    for (from, to) in lines {
+        is_connected[*from] = true;
+        is_connected[*to] = true;
+    }
+    let slots = &layers.slots;
+    let is_alone = |slot: &usize| match slots[*slot] {
+        LayoutSlot::Vertex(vertex) => !is_connected[vertex],
+        LayoutSlot::Joint => false,
+    };
+    let mut alone: Vec<usize> = Vec::new();
+    for layer in &mut layers.layers {
+        alone.extend(layer.extract_if(.., |slot| is_alone(slot)));
+    }
+    layers.layers.push(alone);
+    layers.layers.retain(|layer| !layer.is_empty());
+}
+
+/// The slots of a layer in rows that are not wider than the image.
+fn rows<'l>(layer: &'l [usize], width_of: &dyn Fn(usize) -> f64) -> Vec<(&'l [usize], f64)> {
+    let mut rows = Vec::new();
+    let (mut start, mut width) = (0, 0.0);
+    for (at, slot) in layer.iter().enumerate() {
+        let own = width_of(*slot);
+        if at > start && width + BESIDE + own > WIDEST {
+            rows.push((&layer[start..at], width));
+            (start, width) = (at, own);
+        } else {
+            width += own + if at > start { BESIDE } else { 0.0 };
+        }
+    }
+    rows.push((&layer[start..], width));
+    rows
+}
+
 /// The position of each slot, and the size of the image.
 fn positions(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
     let width_of = |slot: usize| match layers.slots[slot] {
@@ -122,14 +179,12 @@ fn positions(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
         }
         LayoutSlot::Joint => JOINT,
     };
-    let widths: Vec<f64> = (layers.layers.iter())
-        .map(|layer| {
-            let boxes: f64 = layer.iter().map(|slot| width_of(*slot)).sum();
-            boxes + BESIDE * layer.len().saturating_sub(1) as f64
-        })
+    let wrapped: Vec<Vec<(&[usize], f64)>> = (layers.layers.iter())
+        .map(|layer| rows(layer, &width_of))
         .collect();
     let legend = LEGEND_TEXT.chars().count() as f64 * CHARACTER;
-    let widest = widths.iter().copied().fold(legend, f64::max);
+    let widths = wrapped.iter().flatten().map(|(_, width)| *width);
+    let widest = widths.fold(legend, f64::max);
     let mut positions: Vec<BoxPosition> = (0..layers.slots.len())
         .map(|slot| BoxPosition {
             x: 0.0,
@@ -142,19 +197,22 @@ fn positions(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
             },
         })
         .collect();
-    for (row, layer) in layers.layers.iter().enumerate() {
-        let top = MARGIN + row as f64 * (HEIGHT + BELOW);
-        let mut left = MARGIN + (widest - widths[row]) / 2.0;
-        for slot in layer {
-            let bounds = &mut positions[*slot];
-            bounds.x = left + bounds.width / 2.0;
-            bounds.y = top + (HEIGHT - bounds.height) / 2.0;
-            left += bounds.width + BESIDE;
+    let mut top = MARGIN;
+    for rows in &wrapped {
+        for (row, width) in rows {
+            let mut left = MARGIN + (widest - width) / 2.0;
+            for slot in *row {
+                let bounds = &mut positions[*slot];
+                bounds.x = left + bounds.width / 2.0;
+                bounds.y = top + (HEIGHT - bounds.height) / 2.0;
+                left += bounds.width + BESIDE;
+            }
+            top += HEIGHT + ROW;
         }
+        top += BELOW - ROW;
     }
-    let rows = layers.layers.len() as f64;
-    let height = MARGIN + rows * (HEIGHT + BELOW) - BELOW.min(rows * BELOW) + MARGIN + LEGEND;
-    (positions, widest + 2.0 * MARGIN, height)
+    let bottom = if wrapped.is_empty() { top } else { top - BELOW };
+    (positions, widest + 2.0 * MARGIN, bottom + MARGIN + LEGEND)
 }
 
 /// A path from the lower edge of each slot to the upper edge of the next.
