@@ -6,6 +6,7 @@
 //! Nothing in it is secret: what is written was masked by the run.
 
 mod configuration;
+pub(crate) mod configuration_search;
 pub(crate) mod counts;
 pub(crate) mod device_state;
 pub(crate) mod devices;
@@ -44,6 +45,7 @@ pub(crate) use run::{
     RunId,
 };
 
+use crate::natural_order;
 use crate::store::blocking_io;
 use device_state::KnownDevice;
 use writer::Writer;
@@ -257,6 +259,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, HistoryError> {
     // Pages of a large history are read through the cache of the system.
     connection.pragma_update(None, "cache_size", -16_384)?;
     connection.set_prepared_statement_cache_capacity(128);
+    connection.create_collation("natural_order", natural_order::compare)?;
     Ok(connection)
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod command_lines;
 mod context;
 pub(crate) mod coverage_page;
 mod coverage_record;
+pub(crate) mod declared_values;
 pub(crate) mod difference;
 mod finding;
 mod html;

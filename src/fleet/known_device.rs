@@ -1,5 +1,8 @@
 //! A device of the inventory in the form of the history.
 
+use std::collections::BTreeMap;
+
+use crate::device_conf::DeviceSection;
 use crate::history::device_state::KnownDevice;
 use crate::inventory::Device;
 
@@ -13,5 +16,30 @@ pub(crate) fn known_device(device: &Device) -> KnownDevice {
         labels: labels
             .map(|(name, label)| (name.clone(), label.value.clone()))
             .collect(),
+        address: address(device),
+    }
+}
+
+/// A device of `device.conf` in the form of the history.
+pub(crate) fn known_section(section: &DeviceSection) -> KnownDevice {
+    KnownDevice {
+        name: section.name.to_string(),
+        platform: section.kind.clone(),
+        site: None,
+        labels: BTreeMap::new(),
+        address: section.redacted_url(),
+    }
+}
+
+/// Host name or address, and the port if the inventory has one.
+fn address(device: &Device) -> String {
+    let settings = &device.settings;
+    let Some(host) = settings.address.as_ref().map(|address| &address.value) else {
+        return String::new();
+    };
+    match settings.port.as_ref().map(|port| port.value) {
+        Some(port) if host.contains(':') => format!("[{host}]:{port}"),
+        Some(port) => format!("{host}:{port}"),
+        None => host.clone(),
     }
 }

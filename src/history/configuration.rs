@@ -197,8 +197,20 @@ impl HistoryReader<'_> {
         Ok(unified.context_radius(CONTEXT).to_string())
     }
 
+    /// The unified difference between the newest configurations of two devices.
+    pub(crate) fn device_difference(&self, from: &str, to: &str) -> Result<String, HistoryError> {
+        let text = |device: &str| -> Result<String, HistoryError> {
+            let found = self.configuration_at(device, Timestamp::MAX)?;
+            Ok(found.map(|(_, text)| text).unwrap_or_default())
+        };
+        let (old, new) = (text(from)?, text(to)?);
+        let diff = TextDiff::from_lines(&old, &new);
+        let mut unified = diff.unified_diff();
+        Ok(unified.context_radius(CONTEXT).to_string())
+    }
+
     /// The text of a version, and the number of differences since the last complete text.
-    fn text_of(&self, device: i64, id: i64) -> Result<(String, i64), HistoryError> {
+    pub(super) fn text_of(&self, device: i64, id: i64) -> Result<(String, i64), HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT body FROM configuration
              WHERE device = ?1 AND id <= ?2 AND id >=

@@ -13,7 +13,7 @@ use super::{HistoryError, HistoryReader};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct PeriodCounts {
     pub(crate) start: Timestamp,
-    /// By status.
+    /// By status, and `unreachable` for those that could not connect.
     pub(crate) runs: BTreeMap<String, u32>,
     /// Devices with drift at the end of the period.
     pub(crate) devices_with_drift: u32,

@@ -19,6 +19,8 @@ pub(crate) struct KnownDevice {
     pub(crate) platform: String,
     pub(crate) site: Option<String>,
     pub(crate) labels: BTreeMap<String, String>,
+    /// Host name or address, and the port if it is not the usual one.
+    pub(crate) address: String,
 }
 
 impl Selectable for KnownDevice {
@@ -65,15 +67,16 @@ pub(super) fn known_device(row: &Row<'_>) -> rusqlite::Result<KnownDevice> {
         platform: row.get("platform")?,
         site: row.get("site")?,
         labels: serde_json::from_str(&labels).unwrap_or_default(),
+        address: row.get("address")?,
     })
 }
 
 impl HistoryReader<'_> {
     /// What is known of a device; also of one that the inventory no longer has.
     pub(crate) fn known_device(&self, name: &str) -> Result<Option<KnownDevice>, HistoryError> {
-        let mut select = self
-            .connection
-            .prepare_cached("SELECT name, platform, site, labels FROM device WHERE name = ?1")?;
+        let mut select = self.connection.prepare_cached(
+            "SELECT name, platform, site, labels, address FROM device WHERE name = ?1",
+        )?;
         Ok(select.query_row([name], known_device).optional()?)
     }
 }
@@ -105,10 +108,10 @@ impl HistoryWriter<'_> {
                 .execute("UPDATE device SET is_current = 0", [])?;
         }
         let mut upsert = self.connection.prepare_cached(
-            "INSERT INTO device (name, platform, site, labels, first_seen)
-             VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO device (name, platform, site, labels, address, first_seen)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (name)
-             DO UPDATE SET platform = ?2, site = ?3, labels = ?4, is_current = 1",
+             DO UPDATE SET platform = ?2, site = ?3, labels = ?4, address = ?5, is_current = 1",
         )?;
         for device in devices {
             let labels = serde_json::to_string(&device.labels)
@@ -118,6 +121,7 @@ impl HistoryWriter<'_> {
                 device.platform,
                 device.site,
                 labels,
+                device.address,
                 milliseconds(now)
             ])?;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{OptionalExtension as _, Row, named_params};
 use serde::{Deserialize, Serialize};
 
 use super::time_column::{optional_time, time};
@@ -11,6 +11,38 @@ use super::{HistoryError, HistoryReader, Requester, RequesterKind, RunId};
 use crate::coverage::line_classes::LineClasses;
 use crate::inventory::{Selectable, selection};
 use crate::report::{FindingRecord, RunStatus, UnknownText};
+use crate::words::words;
+
+words! {
+    /// The result of a device in one word: the status of its last run, unless it cannot be connected or had no run.
+    DeviceResult {
+        Failed = "failed",
+        Unreachable = "unreachable",
+        NotRun = "not run",
+        Interrupted = "interrupted",
+        Pending = "pending",
+        Changed = "changed",
+        Unchanged = "unchanged",
+        /// It had no run.
+        Never = "never",
+    }
+}
+
+impl DeviceResult {
+    /// The result of a device after a run; `None`: the run has not ended.
+    pub(crate) fn of(status: RunStatus, is_unreachable: bool) -> Option<Self> {
+        Some(match status {
+            _ if is_unreachable => Self::Unreachable,
+            RunStatus::Failed => Self::Failed,
+            RunStatus::NotRun => Self::NotRun,
+            RunStatus::Interrupted => Self::Interrupted,
+            RunStatus::Pending => Self::Pending,
+            RunStatus::Changed => Self::Changed,
+            RunStatus::Unchanged => Self::Unchanged,
+            RunStatus::Queued | RunStatus::Running | RunStatus::Canceled => return None,
+        })
+    }
+}
 
 /// A device in the list of the fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
@@ -19,6 +51,15 @@ pub(crate) struct FleetDevice {
     pub(crate) platform: String,
     pub(crate) site: Option<String>,
     pub(crate) labels: BTreeMap<String, String>,
+    /// Where it is connected: host name or address, and the port if it is not the usual one.
+    pub(crate) address: String,
+    /// The model, as the device names it.
+    pub(crate) model: Option<String>,
+    /// The version of its software.
+    pub(crate) version: Option<String>,
+    pub(crate) serial_number: Option<String>,
+    /// The status of the last run, `unreachable`, or `never`.
+    pub(crate) result: DeviceResult,
     /// Whether the inventory has it.
     pub(crate) is_current: bool,
     pub(crate) first_seen: Timestamp,
@@ -64,11 +105,13 @@ impl Selectable for FleetDevice {
 pub(crate) struct FleetFilter {
     /// A part of the name.
     pub(crate) name: Option<String>,
+    /// Only devices with these names.
+    pub(crate) names: Option<Vec<String>>,
+    /// The status of the last run.
     pub(crate) status: Option<RunStatus>,
+    pub(crate) result: Option<DeviceResult>,
     pub(crate) platform: Option<String>,
     pub(crate) site: Option<String>,
-    /// `KEY=VALUE`
-    pub(crate) label: Option<String>,
     pub(crate) has_drift: bool,
     pub(crate) is_unreachable: bool,
     pub(crate) is_paused: bool,
@@ -87,13 +130,16 @@ pub(crate) enum FleetOrder {
     /// The oldest first.
     LastRun,
     NextDue,
+    Site,
+    Model,
+    Version,
 }
 
 /// The counts of the fleet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct FleetCounts {
     pub(crate) devices: u32,
-    /// By the status of the last run; `never` for devices without a run.
+    /// By result: the status of the last run, `unreachable`, or `never`.
     pub(crate) statuses: BTreeMap<String, u32>,
     pub(crate) with_drift: u32,
     pub(crate) unreachable: u32,
@@ -108,7 +154,15 @@ pub(crate) struct DeviceFindings {
     pub(crate) not_understood: Vec<UnknownText>,
 }
 
-const COLUMNS: &str = "device.name, platform, site, labels, is_current, first_seen, last_run,
+/// The result of a device, as [`DeviceResult`].
+const RESULT: &str = "CASE WHEN unreachable_since IS NOT NULL THEN 'unreachable'
+    ELSE coalesce(last_status, 'never') END";
+
+/// The newest facts of a device.
+const FACTS: &str =
+    "(SELECT facts FROM fact WHERE fact.device = device.id ORDER BY run DESC LIMIT 1)";
+
+const COLUMNS: &str = "device.name, platform, site, labels, address, is_current, first_seen, last_run,
     last_status, last_ended, last_changed, unreachable_since, device.failures, drift, resources, line_classes,
     CASE WHEN paused_since IS NULL THEN next_due END AS next_due, paused_since, pause_reason,
     (SELECT kind FROM requester WHERE requester.id = paused_by) AS paused_kind,
@@ -117,46 +171,67 @@ const COLUMNS: &str = "device.name, platform, site, labels, is_current, first_se
     coalesce((SELECT failed FROM run WHERE run.id = last_run), 0) AS last_failed";
 
 const SELECTED: &str = "is_current = 1
-    AND (?1 IS NULL OR instr(device.name, ?1) > 0)
-    AND (?2 IS NULL OR last_status = ?2)
-    AND (?3 IS NULL OR platform = ?3)
-    AND (?4 IS NULL OR site = ?4)
-    AND (?5 IS NULL OR EXISTS (SELECT 1 FROM json_each(labels)
-        WHERE key || '=' || value = ?5))
-    AND (NOT ?6 OR drift > 0)
-    AND (NOT ?7 OR unreachable_since IS NOT NULL)
-    AND (NOT ?8 OR paused_since IS NOT NULL)";
+    AND (:name IS NULL OR instr(device.name, :name) > 0)
+    AND (:names IS NULL OR device.name IN (SELECT value FROM json_each(:names)))
+    AND (:status IS NULL OR last_status = :status)
+    AND (:platform IS NULL OR platform = :platform)
+    AND (:site IS NULL OR coalesce(site, '') = :site)
+    AND (NOT :has_drift OR drift > 0)
+    AND (NOT :is_unreachable OR unreachable_since IS NOT NULL)
+    AND (NOT :is_paused OR paused_since IS NOT NULL)";
+
+/// The order of the devices that need attention.
+const URGENCY: &str = "WHEN 'failed' THEN 0 WHEN 'unreachable' THEN 1 WHEN 'not run' THEN 2
+    WHEN 'interrupted' THEN 3 WHEN 'pending' THEN 4 WHEN 'changed' THEN 5 ELSE 6 END, drift DESC";
+
+impl FleetFilter {
+    /// The names as a list for a query.
+    fn names_json(&self) -> Option<String> {
+        let names = self.names.as_ref()?;
+        Some(serde_json::to_string(names).expect("names are JSON"))
+    }
+}
+
+impl FleetOrder {
+    /// The terms before the name.
+    fn terms(self) -> String {
+        let fact = |name: &str| format!("({FACTS} ->> '{name}') COLLATE natural_order NULLS LAST,");
+        match self {
+            Self::Name => String::new(),
+            Self::Status => format!("CASE {RESULT} {URGENCY},"),
+            Self::LastRun => "last_ended NULLS FIRST,".to_owned(),
+            Self::NextDue => "next_due NULLS LAST,".to_owned(),
+            Self::Site => "site COLLATE natural_order NULLS LAST,".to_owned(),
+            Self::Model => fact("$.hardwaremodel"),
+            Self::Version => fact("$.operatingsystemrelease"),
+        }
+    }
+}
 
 impl HistoryReader<'_> {
     /// The selected devices of the inventory.
     pub(crate) fn fleet(&self, filter: &FleetFilter) -> Result<Vec<FleetDevice>, HistoryError> {
-        let order = match filter.order {
-            FleetOrder::Name => "device.name",
-            FleetOrder::Status => {
-                "CASE last_status WHEN 'failed' THEN 0 WHEN 'not run' THEN 0
-                     WHEN 'interrupted' THEN 1 WHEN 'pending' THEN 2 WHEN 'changed' THEN 3
-                     ELSE 4 END, drift DESC, device.name"
-            }
-            FleetOrder::LastRun => "last_ended NULLS FIRST, device.name",
-            FleetOrder::NextDue => "next_due NULLS LAST, device.name",
-        };
+        let order = filter.order.terms();
         let mut select = self.connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM device LEFT JOIN schedule ON schedule.device = device.id
-             WHERE {SELECTED} ORDER BY {order} LIMIT ?9 OFFSET ?10"
+            "SELECT {COLUMNS}, {FACTS} AS facts, {RESULT} AS result
+             FROM device LEFT JOIN schedule ON schedule.device = device.id
+             WHERE {SELECTED} AND (:result IS NULL OR {RESULT} = :result)
+             ORDER BY {order} device.name COLLATE natural_order LIMIT :limit OFFSET :offset"
         ))?;
         let rows = select.query_map(
-            params![
-                filter.name,
-                filter.status,
-                filter.platform,
-                filter.site,
-                filter.label,
-                filter.has_drift,
-                filter.is_unreachable,
-                filter.is_paused,
-                filter.limit,
-                filter.offset
-            ],
+            named_params! {
+                ":name": filter.name,
+                ":names": filter.names_json(),
+                ":status": filter.status,
+                ":result": filter.result,
+                ":platform": filter.platform,
+                ":site": filter.site,
+                ":has_drift": filter.has_drift,
+                ":is_unreachable": filter.is_unreachable,
+                ":is_paused": filter.is_paused,
+                ":limit": filter.limit,
+                ":offset": filter.offset,
+            },
             device,
         )?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -166,19 +241,20 @@ impl HistoryReader<'_> {
     pub(crate) fn fleet_size(&self, filter: &FleetFilter) -> Result<u32, HistoryError> {
         let mut select = self.connection.prepare_cached(&format!(
             "SELECT count(*) FROM device LEFT JOIN schedule ON schedule.device = device.id
-             WHERE {SELECTED}"
+             WHERE {SELECTED} AND (:result IS NULL OR {RESULT} = :result)"
         ))?;
         let count = select.query_row(
-            params![
-                filter.name,
-                filter.status,
-                filter.platform,
-                filter.site,
-                filter.label,
-                filter.has_drift,
-                filter.is_unreachable,
-                filter.is_paused
-            ],
+            named_params! {
+                ":name": filter.name,
+                ":names": filter.names_json(),
+                ":status": filter.status,
+                ":result": filter.result,
+                ":platform": filter.platform,
+                ":site": filter.site,
+                ":has_drift": filter.has_drift,
+                ":is_unreachable": filter.is_unreachable,
+                ":is_paused": filter.is_paused,
+            },
             |row| row.get(0),
         )?;
         Ok(count)
@@ -187,12 +263,12 @@ impl HistoryReader<'_> {
     /// The counts of all devices of the inventory.
     pub(crate) fn fleet_counts(&self) -> Result<FleetCounts, HistoryError> {
         let mut counts = FleetCounts::default();
-        let mut select = self.connection.prepare_cached(
-            "SELECT coalesce(last_status, 'never'), count(*), sum(drift > 0),
+        let mut select = self.connection.prepare_cached(&format!(
+            "SELECT {RESULT}, count(*), sum(drift > 0),
                  sum(unreachable_since IS NOT NULL), sum(paused_since IS NOT NULL)
              FROM device LEFT JOIN schedule ON schedule.device = device.id
              WHERE is_current = 1 GROUP BY 1",
-        )?;
+        ))?;
         let mut rows = select.query([])?;
         while let Some(row) = rows.next()? {
             let devices: u32 = row.get(1)?;
@@ -205,10 +281,24 @@ impl HistoryReader<'_> {
         Ok(counts)
     }
 
+    /// When the devices without a run have their first one: the next time, and the last one.
+    pub(crate) fn first_runs(&self) -> Result<Option<(Timestamp, Timestamp)>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT min(next_due) AS next, max(next_due) AS last FROM device
+             JOIN schedule ON schedule.device = device.id
+             WHERE is_current = 1 AND last_run IS NULL AND paused_since IS NULL",
+        )?;
+        let times = select.query_row([], |row| {
+            Ok((optional_time(row, "next")?, optional_time(row, "last")?))
+        })?;
+        Ok(times.0.zip(times.1))
+    }
+
     /// A device; also one that the inventory no longer has.
     pub(crate) fn fleet_device(&self, name: &str) -> Result<Option<FleetDevice>, HistoryError> {
         let mut select = self.connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM device LEFT JOIN schedule ON schedule.device = device.id
+            "SELECT {COLUMNS}, {FACTS} AS facts, {RESULT} AS result
+             FROM device LEFT JOIN schedule ON schedule.device = device.id
              WHERE device.name = ?1"
         ))?;
         Ok(select.query_row([name], device).optional()?)
@@ -223,9 +313,9 @@ impl HistoryReader<'_> {
         let mut select = self.connection.prepare_cached(
             "SELECT name, findings, not_understood FROM device
              WHERE is_current = 1 AND (findings <> '[]' OR not_understood <> '[]')
-             ORDER BY name LIMIT ?1 OFFSET ?2",
+             ORDER BY name COLLATE natural_order LIMIT ?1 OFFSET ?2",
         )?;
-        let rows = select.query_map(params![limit, offset], |row| {
+        let rows = select.query_map([limit, offset], |row| {
             Ok(DeviceFindings {
                 device: row.get("name")?,
                 findings: parse(&row.get::<_, String>("findings")?),
@@ -243,11 +333,20 @@ fn parse<T: serde::de::DeserializeOwned + Default>(text: &str) -> T {
 fn device(row: &Row<'_>) -> rusqlite::Result<FleetDevice> {
     let lines = LineClasses::parse(&row.get::<_, String>("line_classes")?).counts();
     let percent = |count| (lines.total() > 0).then(|| lines.percent(count));
+    let facts: Option<String> = row.get("facts")?;
+    let mut facts: BTreeMap<String, String> = parse(&facts.unwrap_or_default());
     Ok(FleetDevice {
         name: row.get("name")?,
         platform: row.get("platform")?,
         site: row.get("site")?,
         labels: parse(&row.get::<_, String>("labels")?),
+        address: row.get("address")?,
+        model: facts
+            .remove("hardwaremodel")
+            .or_else(|| facts.remove("model")),
+        version: facts.remove("operatingsystemrelease"),
+        serial_number: facts.remove("serialnumber"),
+        result: row.get("result")?,
         is_current: row.get("is_current")?,
         first_seen: time(row, "first_seen")?,
         last_run: row.get::<_, Option<i64>>("last_run")?.map(RunId),

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
+use super::devices::DeviceResult;
 use super::drift::DriftUpdate;
 use super::run::RunNumbers;
 use super::time_column::milliseconds;
@@ -314,14 +315,17 @@ impl HistoryWriter<'_> {
         let is_complete = !is_preview && record.completed && !managed.is_empty();
         if is_complete && device.resource_digest.as_deref() != Some(&digest) {
             let mut upsert = self.connection.prepare_cached(
-                "INSERT INTO resource (device, reference, file, line, added, last_status, last_run)
-                 VALUES (?1, ?2, ?3, ?4, ?5, 'unchanged', ?5)
+                "INSERT INTO resource
+                     (device, reference, file, line, added, last_status, last_run, declared)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 'unchanged', ?5, ?6)
                  ON CONFLICT (device, reference)
-                 DO UPDATE SET file = ?3, line = ?4, removed = NULL",
+                 DO UPDATE SET file = ?3, line = ?4, removed = NULL, declared = ?6",
             )?;
             for status in record.managed() {
                 let (reference, file) = (status.reference.as_str(), status.file.as_deref());
-                upsert.execute(params![device.id, reference, file, line(status), run.0])?;
+                let declared = declared(record, reference).map(json).transpose()?;
+                let line = line(status);
+                upsert.execute(params![device.id, reference, file, line, run.0, declared])?;
             }
             let known = self.resource_ids(device.id)?;
             let mut remove = self
@@ -396,7 +400,11 @@ impl HistoryWriter<'_> {
              ON CONFLICT (hour, status) DO UPDATE SET runs = runs + 1",
         )?;
         let status = completed.record.status();
-        insert.execute(params![hour, status])?;
+        let result = DeviceResult::of(status, completed.record.is_unreachable);
+        insert.execute(params![
+            hour,
+            result.map_or(status.word(), DeviceResult::word)
+        ])?;
         // Counters of metrics never fall, so retention does not touch this table.
         let mut count = self.connection.prepare_cached(
             "INSERT INTO run_total (status, runs) VALUES (?1, 1)
@@ -429,8 +437,19 @@ fn resource_digest(record: &RunRecord) -> Vec<u8> {
         let file = status.file.as_deref().unwrap_or_default();
         let line = status.line.unwrap_or_default();
         digest.update(format!("{}\0{file}\0{line}\n", status.reference));
+        for (name, value) in declared(record, status.reference.as_str())
+            .into_iter()
+            .flatten()
+        {
+            digest.update(format!("{name}\0{value}\0"));
+        }
     }
     digest.finalize()[..16].to_vec()
+}
+
+/// The declared attributes of a resource. `None`: they were not recorded.
+fn declared<'r>(record: &'r RunRecord, reference: &str) -> Option<&'r Vec<(String, String)>> {
+    record.declared.as_ref()?.get(reference)
 }
 
 /// The line of a declaration as a column.

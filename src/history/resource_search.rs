@@ -5,10 +5,10 @@ use rusqlite::params;
 
 use super::time_column::optional_time;
 use super::{HistoryError, HistoryReader, RunId};
-use crate::transaction::ResourceResult;
+use crate::transaction::{ResourceResult, ResourceStatus};
 
 /// A resource with its last status.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ResourceRow {
     pub(crate) resource: String,
     pub(crate) file: Option<String>,
@@ -17,6 +17,10 @@ pub(crate) struct ResourceRow {
     /// The run of this status, and its end.
     pub(crate) run: RunId,
     pub(crate) ended: Option<Timestamp>,
+    /// The declared attributes with their values. Empty: unknown.
+    pub(crate) declared: Vec<(String, String)>,
+    /// What that run found, if the resource was not unchanged.
+    pub(crate) found: Option<ResourceStatus>,
 }
 
 const SELECTED: &str = "resource.device = (SELECT id FROM device WHERE name = ?1)
@@ -32,10 +36,13 @@ impl HistoryReader<'_> {
         offset: u32,
     ) -> Result<Vec<ResourceRow>, HistoryError> {
         let mut select = self.connection.prepare_cached(&format!(
-            "SELECT reference, file, line, last_status, last_run, run.ended AS ended
+            "SELECT reference, file, line, last_status, last_run, run.ended AS ended, declared,
+                 CASE WHEN last_status <> 'unchanged' THEN resource_status.record END AS found
              FROM resource LEFT JOIN run ON run.id = last_run
+             LEFT JOIN resource_status
+                 ON resource_status.resource = resource.id AND resource_status.run = last_run
              WHERE {SELECTED}
-             ORDER BY last_status = 'unchanged', reference LIMIT ?3 OFFSET ?4"
+             ORDER BY last_status = 'unchanged', reference COLLATE natural_order LIMIT ?3 OFFSET ?4"
         ))?;
         let rows = select.query_map(params![device, text, limit, offset], |row| {
             let line: Option<i64> = row.get("line")?;
@@ -46,6 +53,8 @@ impl HistoryReader<'_> {
                 status: row.get("last_status")?,
                 run: RunId(row.get("last_run")?),
                 ended: optional_time(row, "ended")?,
+                declared: parse(row.get("declared")?).unwrap_or_default(),
+                found: parse(row.get("found")?),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -57,4 +66,9 @@ impl HistoryReader<'_> {
         let mut select = self.connection.prepare_cached(&query)?;
         Ok(select.query_row(params![device, text], |row| row.get(0))?)
     }
+}
+
+/// What a column has as JSON.
+fn parse<T: serde::de::DeserializeOwned>(text: Option<String>) -> Option<T> {
+    serde_json::from_str(&text?).ok()
 }

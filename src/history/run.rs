@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::devices::DeviceResult;
 use crate::coverage::line_classes::LineClasses;
 use crate::report::{RunCounts, RunRecord, RunStatus};
 use crate::run_kind::RunKind;
@@ -64,7 +65,7 @@ macro_rules! word_columns {
     };
 }
 
-word_columns! { RunKind RunStatus RequesterKind ConnectionChange ResourceResult }
+word_columns! { RunKind RunStatus RequesterKind ConnectionChange ResourceResult DeviceResult }
 
 words! {
     /// Who or what requests runs.

@@ -6,6 +6,7 @@ CREATE TABLE device (
     platform TEXT NOT NULL,
     site TEXT,
     labels TEXT NOT NULL DEFAULT '{}',
+    address TEXT NOT NULL DEFAULT '',
     -- 0: no longer in the inventory.
     is_current INTEGER NOT NULL DEFAULT 1,
     first_seen INTEGER NOT NULL,
@@ -103,6 +104,8 @@ CREATE TABLE resource (
     removed INTEGER,
     last_status TEXT NOT NULL,
     last_run INTEGER NOT NULL,
+    -- The declared attributes with their values, as JSON. NULL: unknown.
+    declared TEXT,
     UNIQUE (device, reference)
 );
 CREATE INDEX resource_notable ON resource (device) WHERE last_status <> 'unchanged';

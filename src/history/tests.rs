@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::device_state::{KnownDevice, Pause};
-use super::devices::{FleetFilter, FleetOrder};
+use super::devices::{DeviceResult, FleetFilter, FleetOrder};
 use super::runs::RunFilter;
 use super::*;
 use crate::report::{RunRecord, RunStatus};
@@ -301,6 +301,7 @@ fn fleet_is_filtered_and_counted() {
         platform: if name == "lb1" { "f5" } else { "ios" }.to_owned(),
         site: Some("berlin".to_owned()),
         labels: BTreeMap::from([("role".to_owned(), "access".to_owned())]),
+        address: "192.0.2.1".to_owned(),
     });
     let all = devices.to_vec();
     sandbox
@@ -337,11 +338,16 @@ fn fleet_is_filtered_and_counted() {
         ..FleetFilter::default()
     };
     assert_eq!(names(with_drift), "sw2");
-    let labeled = FleetFilter {
-        label: Some("role=core".to_owned()),
+    let named = FleetFilter {
+        names: Some(vec!["sw2".to_owned(), "lb1".to_owned(), "none".to_owned()]),
         ..FleetFilter::default()
     };
-    assert_eq!(names(labeled), "");
+    assert_eq!(names(named), "lb1 sw2");
+    let without_run = FleetFilter {
+        result: Some(DeviceResult::Never),
+        ..FleetFilter::default()
+    };
+    assert_eq!(names(without_run), "sw1");
     let counts = sandbox.read(|reader| reader.fleet_counts());
     assert_eq!(counts.devices, 3);
     assert_eq!(counts.statuses["never"], 1);

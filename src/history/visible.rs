@@ -36,7 +36,9 @@ const RUN: &str =
 const COUNTS: [(&str, &str); 2] = [
     (
         "run_count",
-        "SELECT ended / 3600000 * 3600000 AS hour, status, count(*) AS runs FROM main.run
+        "SELECT ended / 3600000 * 3600000 AS hour,
+             CASE WHEN is_unreachable THEN 'unreachable' ELSE status END AS status, count(*) AS runs
+         FROM main.run
          WHERE ended IS NOT NULL AND device IN {device} GROUP BY 1, 2",
     ),
     (
@@ -70,8 +72,8 @@ pub(super) fn select(
     is_visible: &dyn Fn(&KnownDevice) -> bool,
 ) -> Result<(), HistoryError> {
     connection.execute("DELETE FROM temp.visible_device", [])?;
-    let mut devices =
-        connection.prepare_cached("SELECT id, name, platform, site, labels FROM main.device")?;
+    let mut devices = connection
+        .prepare_cached("SELECT id, name, platform, site, labels, address FROM main.device")?;
     let mut insert =
         connection.prepare_cached("INSERT INTO temp.visible_device (id) VALUES (?1)")?;
     let mut rows = devices.query([])?;
@@ -123,6 +125,7 @@ mod tests {
             platform: "cisco_ios".to_owned(),
             site: Some(site.to_owned()),
             labels: [("role".to_owned(), "core".to_owned())].into(),
+            address: String::new(),
         };
         let devices = [device("sw1", "berlin"), device("sw2", "paris")];
         let now = "2026-01-01T00:00:00Z".parse().unwrap();

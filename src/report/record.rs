@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use switchtender_devices::provider::driver_provider::Verdict;
 
+use super::declared_values::DeclaredValues;
 use super::{
     Context, CoverageRecord, FindingRecord, ResourceUndo, RunCounts, RunStatus, UndoPlan,
     UnknownText,
@@ -107,6 +108,9 @@ pub struct RunRecord {
     /// The graph of the catalog as an SVG image, or why there is none. `None`: it was not requested.
     #[serde(skip)]
     pub(crate) graph: Option<Result<String, String>>,
+    /// The values of the catalog, with secrets hidden. `None`: there was none.
+    #[serde(skip)]
+    pub(crate) declared: Option<DeclaredValues>,
 }
 
 /// Whether a field is left out of the stored form.
@@ -154,6 +158,7 @@ impl RunRecord {
             ended: None,
             coverage: None,
             graph: None,
+            declared: None,
             context,
         }
     }
@@ -324,6 +329,7 @@ impl RunRecord {
             times: BTreeMap::new(),
             coverage: self.coverage.as_ref().map(CoverageRecord::shares),
             graph: None,
+            declared: None,
             ..self.without_resources()
         }
     }

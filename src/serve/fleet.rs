@@ -36,7 +36,7 @@ use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
 use crate::fleet::connector::Connector;
 use crate::fleet::device_run::{DeviceRun, Observer};
 use crate::fleet::inventory_run::InventoryFleet;
-use crate::fleet::known_device::known_device;
+use crate::fleet::known_device::{known_device, known_section};
 use crate::fleet::limits::Membership;
 use crate::fleet::mock_fleet::MockFleet;
 use crate::fleet::run_request::{LockWait, RunRequest};
@@ -298,12 +298,7 @@ impl ServeFleet {
                     schedule: Arc::new(schedule),
                     member: Membership::default(),
                 },
-                known: KnownDevice {
-                    name: section.name.to_string(),
-                    platform: section.kind.clone(),
-                    site: None,
-                    labels: BTreeMap::new(),
-                },
+                known: known_section(&section),
                 source: ServedCatalog::Server(Arc::new(section)),
             };
             self.devices.insert(name, served);

@@ -10,6 +10,7 @@ use crate::fleet::catalog_graph;
 use crate::fleet::catalog_source::{
     CatalogSource, CatalogText, DeviceSettings, Preparation, PreparedSource,
 };
+use crate::report::declared_values::declared_values;
 
 /// Catalogs above this size, in bytes, are checked on a thread of their own: each thread costs memory.
 const LARGE_CATALOG: usize = 256 << 10;
@@ -181,6 +182,11 @@ fn check(run: &mut Running<'_>, text: CatalogText) -> Result<PreparedCatalog, De
         Err(reason) => Err(mask.apply(&reason)),
     });
     let prepared = prepared?;
+    let mut declared = declared_values(&prepared.resources);
+    for (_, text) in declared.values_mut().flatten() {
+        *text = run.events.mask.apply(text);
+    }
+    run.events.record.declared = Some(declared);
     tracing::info!(
         resources = prepared.resources.len(),
         "the catalog is loaded and checked"

@@ -129,6 +129,7 @@ mod tests {
             platform: "cisco_ios".to_owned(),
             site: Some(site.to_owned()),
             labels: [("role".to_owned(), "core".to_owned())].into(),
+            address: String::new(),
         };
         let limited = vec![
             role(Role::Plan, "role in (core, edge)"),
