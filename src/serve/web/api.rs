@@ -1,5 +1,6 @@
 //! The API `/api/v1`. The OpenAPI document is generated from the handlers.
 
+mod configurations;
 mod devices;
 mod fleet_data;
 mod idempotency;
@@ -55,6 +56,8 @@ impl ApiRoutes {
                 .routes(routes!(devices::configurations))
                 .routes(routes!(devices::configuration))
                 .routes(routes!(devices::difference))
+                .routes(routes!(configurations::search))
+                .routes(routes!(configurations::comparison))
                 .routes(routes!(runs::list))
                 .routes(routes!(runs::one))
                 .routes(routes!(runs::events))

@@ -123,7 +123,7 @@ pub(super) async fn outermost(
         .hint("add it to `server_names` in the `[web]` table")
         .into_response()
     };
-    let response = rendered(response, &form);
+    let response = rendered(response, &form, &guard);
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     let took = clock::instant().duration_since(start);
     (guard.metrics).record(route, method.as_str(), response.status().as_u16(), took);
@@ -144,12 +144,15 @@ pub(super) async fn identify(
     request.extensions_mut().insert(client);
     match sender {
         Ok(Some(principal)) => {
-            request.extensions_mut().insert(principal);
+            request.extensions_mut().insert(principal.clone());
+            let mut response = next.run(request).await;
+            // The page of an error has the navigation of the sender.
+            response.extensions_mut().insert(principal);
+            response
         }
-        Ok(None) => {}
-        Err(denied) => return WebError::from(denied).into_response(),
+        Ok(None) => next.run(request).await,
+        Err(denied) => WebError::from(denied).into_response(),
     }
-    next.run(request).await
 }
 
 /// A role that a group of routes requires.

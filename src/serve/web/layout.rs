@@ -9,14 +9,17 @@ use super::web_error::WebError;
 use crate::serve::access::{AuthMethod, Denied, Principal, Role};
 
 /// Pages in the navigation: name, path and key.
-const PAGES: [(&str, &str, &str); 4] = [
+const PAGES: [(&str, &str, &str); 6] = [
     ("Fleet", "/", "f"),
     ("Runs", "/runs", "r"),
     ("Findings", "/findings", "d"),
+    ("Search", "/search", "s"),
+    ("Compare", "/compare", "c"),
     ("Audit log", "/audit", "a"),
 ];
 
 /// The frame of a page.
+#[derive(Default)]
 pub(super) struct PageLayout {
     pub(super) title: String,
     pub(super) user: String,
@@ -53,7 +56,18 @@ impl PageLayout {
         }
     }
 
+    /// The frame of an error of somebody who did not log in.
+    pub(super) fn without_sender(title: &str) -> Self {
+        Self {
+            title: title.to_owned(),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn links(&self) -> Vec<NavigationLink> {
+        if self.user.is_empty() {
+            return Vec::new();
+        }
         let pages = PAGES
             .iter()
             .filter(|(_, path, _)| *path != "/audit" || self.is_admin);

@@ -3,13 +3,21 @@
 use std::sync::Arc;
 
 use super::shared_views::resource_path;
-use crate::report::command_lines::{self, CommandBlock};
+use crate::report::command_lines;
 use crate::transaction::ResourceStatus;
 
 /// A resource in a run.
 pub(super) struct LinkedResource {
     pub(super) path: String,
     pub(super) status: Arc<ResourceStatus>,
+}
+
+/// Commands up to one that had a problem or an answer.
+#[derive(Default)]
+pub(super) struct CommandPart {
+    pub(super) lines: Vec<String>,
+    pub(super) problem: Option<&'static str>,
+    pub(super) answer: Option<String>,
 }
 
 impl LinkedResource {
@@ -29,7 +37,28 @@ impl LinkedResource {
         self.status.changes().filter_map(|event| event.text())
     }
 
-    pub(super) fn commands(&self) -> Vec<CommandBlock<'_>> {
-        command_lines::blocks(&self.status.operations)
+    pub(super) fn commands(&self) -> Vec<CommandPart> {
+        let mut parts = Vec::new();
+        let mut part = CommandPart::default();
+        for block in command_lines::blocks(&self.status.operations) {
+            part.lines.extend(block.lines);
+            part.problem = block.command.problem();
+            part.answer.clone_from(&block.command.device_message);
+            if part.problem.is_some() || part.answer.is_some() {
+                parts.push(std::mem::take(&mut part));
+            }
+        }
+        if !part.lines.is_empty() {
+            parts.push(part);
+        }
+        parts
+    }
+
+    /// The time of all commands. `None`: none was sent.
+    pub(super) fn milliseconds(&self) -> Option<u64> {
+        let times = self.status.operations.iter();
+        times
+            .filter_map(|command| command.milliseconds)
+            .reduce(|sum, one| sum + one)
     }
 }

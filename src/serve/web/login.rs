@@ -37,6 +37,8 @@ pub(super) fn routes(guard: &Arc<Guard>) -> Router {
 #[template(path = "login.html")]
 struct LoginPage<'a> {
     next: &'a str,
+    /// The user of a failed login.
+    user: &'a str,
     error: Option<&'a str>,
     /// The code of a link. A click redeems it: previews of links and other sites do not.
     code: Option<&'a str>,
@@ -66,7 +68,13 @@ struct CodeForm {
 }
 
 async fn page(Query(query): Query<LoginQuery>) -> Response {
-    form(StatusCode::OK, &query.next, None, query.code.as_deref())
+    let page = LoginPage {
+        next: own_path(&query.next),
+        user: "",
+        error: None,
+        code: query.code.as_deref(),
+    };
+    rendered(StatusCode::OK, &page)
 }
 
 async fn login_with_code(
@@ -83,7 +91,7 @@ async fn login_with_code(
     let login = (guard.access).login_with_code(code, address.0, now, time);
     match login.await {
         Ok(login) => logged_in(&guard, &login, &form.next),
-        Err(denied) => refused(&denied, &form.next),
+        Err(denied) => refused(&denied, &form.next, ""),
     }
 }
 
@@ -100,7 +108,7 @@ async fn login(
     let login = (guard.access).login(&form.user, form.password, address.0, now, time);
     match login.await {
         Ok(login) => logged_in(&guard, &login, &form.next),
-        Err(denied) => refused(&denied, &form.next),
+        Err(denied) => refused(&denied, &form.next, &form.user),
     }
 }
 
@@ -145,23 +153,24 @@ fn cookie(secret: &str, seconds: u64, is_secure: bool) -> HeaderValue {
     value
 }
 
-fn refused(denied: &Denied, next: &str) -> Response {
+fn refused(denied: &Denied, next: &str, user: &str) -> Response {
     match denied {
         Denied::TooMany { .. } | Denied::NotRecorded => {
             WebError::from(denied.clone()).into_response()
         }
-        _ => form(
-            StatusCode::UNAUTHORIZED,
-            next,
-            Some(&denied.to_string()),
-            None,
-        ),
+        _ => {
+            let page = LoginPage {
+                next: own_path(next),
+                user,
+                error: Some(&denied.to_string()),
+                code: None,
+            };
+            rendered(StatusCode::UNAUTHORIZED, &page)
+        }
     }
 }
 
-fn form(status: StatusCode, next: &str, error: Option<&str>, code: Option<&str>) -> Response {
-    let next = own_path(next);
-    let page = LoginPage { next, error, code };
+fn rendered(status: StatusCode, page: &LoginPage<'_>) -> Response {
     let page = page.render().expect("the template renders");
     (status, Html(page)).into_response()
 }

@@ -84,7 +84,7 @@ fn add_fleet(text: &mut MetricsText, fleet: &FleetCounts) {
     text.metric(
         "switchtender_devices",
         MetricKind::Gauge,
-        "Devices of the inventory by the status of the last run",
+        "Devices of the inventory by the status of the last run, `unreachable`, or `never`",
     );
     for (status, count) in &fleet.statuses {
         text.sample("switchtender_devices", &[("status", status)], count);

@@ -36,7 +36,7 @@ pub(super) fn apply_routes() -> Router<WebState> {
         .route("/devices/{name}/accept-drift", post(accept_drift))
 }
 
-fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a> {
+pub(super) fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a> {
     ActionSender {
         principal: &sender.0,
         address: address.0.0.to_string(),
@@ -100,12 +100,7 @@ async fn pause(
     headers: HeaderMap,
     Path(name): Path<String>,
 ) -> Result<Response, WebError> {
-    // Browsers do not send other characters in headers as UTF-8.
-    let reason = headers.get("hx-prompt").map(HeaderValue::as_bytes);
-    let reason = reason.map_or(String::new(), |bytes| match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
-    });
+    let reason = prompted(&headers);
     actions::pause(&state, &sender_of(&sender, &address), &name, &reason).await?;
     Ok(refresh())
 }
@@ -154,15 +149,25 @@ async fn accept_drift(
     Ok((headers, accepted.patch).into_response())
 }
 
+/// What the user wrote when the page asked.
+pub(super) fn prompted(headers: &HeaderMap) -> String {
+    // Browsers do not send other characters in headers as UTF-8.
+    let text = headers.get("hx-prompt").map(HeaderValue::as_bytes);
+    text.map_or(String::new(), |bytes| match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
+    })
+}
+
 /// The page opens another one.
-fn redirect(path: &str) -> Response {
+pub(super) fn redirect(path: &str) -> Response {
     let header = HeaderName::from_static("hx-redirect");
     let path = HeaderValue::from_str(path).expect("a path is ASCII");
     (StatusCode::NO_CONTENT, [(header, path)]).into_response()
 }
 
 /// The page is loaded again.
-fn refresh() -> Response {
+pub(super) fn refresh() -> Response {
     let header = HeaderName::from_static("hx-refresh");
     (
         StatusCode::NO_CONTENT,

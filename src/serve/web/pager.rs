@@ -39,22 +39,35 @@ impl Pager {
             .saturating_mul(PAGE_SIZE)
     }
 
-    pub(super) fn text(&self) -> String {
-        let first = (self.page - 1) * PAGE_SIZE + 1;
-        let last = (self.page * PAGE_SIZE).min(self.total);
-        match first <= last {
-            true if self.total <= PAGE_SIZE => format!("{} in total", self.total),
-            true => format!("{first} to {last} of {}", self.total),
-            false => format!("none of {}", self.total),
+    /// What the page has of the list. `None`: the list is empty.
+    pub(super) fn text(&self) -> Option<String> {
+        if self.total == 0 {
+            return None;
         }
+        let first = (self.page - 1).saturating_mul(PAGE_SIZE) + 1;
+        let last = self.page.saturating_mul(PAGE_SIZE).min(self.total);
+        Some(if first > last {
+            let pages = self.total.div_ceil(PAGE_SIZE);
+            format!("page {} does not exist: there are {pages}", self.page)
+        } else if self.total <= PAGE_SIZE {
+            format!("{} in total", self.total)
+        } else {
+            format!("{first} to {last} of {}", self.total)
+        })
+    }
+
+    /// The first page, for one after the end.
+    pub(super) fn first(&self) -> Option<String> {
+        let is_after_end = (self.page - 1).saturating_mul(PAGE_SIZE) >= self.total;
+        (is_after_end && self.page > 1).then(|| self.link(1))
     }
 
     pub(super) fn previous(&self) -> Option<String> {
-        (self.page > 1).then(|| self.link(self.page - 1))
+        (self.page > 1 && self.first().is_none()).then(|| self.link(self.page - 1))
     }
 
     pub(super) fn next(&self) -> Option<String> {
-        (self.page * PAGE_SIZE < self.total).then(|| self.link(self.page + 1))
+        (self.page.saturating_mul(PAGE_SIZE) < self.total).then(|| self.link(self.page + 1))
     }
 
     fn link(&self, page: usize) -> String {
@@ -90,14 +103,20 @@ mod tests {
             )
         };
         let first = pager(1, 250);
-        assert_eq!(first.text(), "1 to 100 of 250");
+        let text = |page, total| pager(page, total).text();
+        assert_eq!(first.text().as_deref(), Some("1 to 100 of 250"));
         assert_eq!(first.previous(), None);
         assert_eq!(first.next().as_deref(), Some("/?page=2&q=a%26b"));
         let last = pager(3, 250);
-        assert_eq!(last.text(), "201 to 250 of 250");
+        assert_eq!(last.text().as_deref(), Some("201 to 250 of 250"));
         assert_eq!((last.previous().is_some(), last.next()), (true, None));
-        assert_eq!(pager(1, 7).text(), "7 in total");
-        assert_eq!(pager(9, 7).text(), "none of 7");
+        assert_eq!(text(1, 7).as_deref(), Some("7 in total"));
+        assert_eq!(text(1, 0), None);
+        let after = pager(9, 7);
+        let expected = "page 9 does not exist: there are 1";
+        assert_eq!(after.text().as_deref(), Some(expected));
+        assert_eq!(after.first().as_deref(), Some("/?page=1&q=a%26b"));
+        assert_eq!((after.previous(), after.next()), (None, None));
         assert_eq!((Pager::offset(None), Pager::offset(Some(3))), (0, 200));
     }
 }

@@ -2,22 +2,28 @@
 
 mod accepted_drift;
 mod audit;
+mod compare;
 mod configuration;
 mod device;
 mod device_head;
 mod findings;
 mod fleet;
 mod fleet_chart;
+mod fleet_column;
+mod fleet_query;
 mod graph;
 mod resource;
 mod resources;
 mod run;
 mod runs;
+mod search;
 
 use askama::Template;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
+
+pub(super) use fleet::matching_devices;
 
 use super::state::WebState;
 use super::web_error::WebError;
@@ -32,6 +38,8 @@ pub(super) fn routes() -> Router<WebState> {
         .route("/runs/{id}", get(run::page))
         .route("/runs/{id}/body", get(run::body))
         .route("/findings", get(findings::page))
+        .route("/search", get(search::page))
+        .route("/compare", get(compare::page))
         .route("/devices/{name}", get(device::page))
         .route("/devices/{name}/resources", get(resources::page))
         .route("/devices/{name}/resource", get(resource::page))

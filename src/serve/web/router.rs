@@ -12,7 +12,7 @@ use super::guard::{Guard, RequiredRole, identify, outermost, require};
 use super::limits::{REQUEST_LIMIT, limited, with_headers};
 use super::state::WebState;
 use super::web_error::{WebError, plain_words};
-use super::{assets, login, metrics, page_actions, pages};
+use super::{assets, login, metrics, page_actions, pages, selection_actions};
 use crate::serve::access::Role;
 
 /// All routes.
@@ -31,8 +31,12 @@ pub(super) fn router(state: WebState) -> Router {
         .merge(page_actions::view_routes())
         .merge(of_api(view))
         .route("/metrics", get(metrics::metrics));
-    let plan = page_actions::plan_routes().merge(of_api(plan));
-    let apply = page_actions::apply_routes().merge(of_api(apply));
+    let plan = page_actions::plan_routes()
+        .merge(selection_actions::plan_routes())
+        .merge(of_api(plan));
+    let apply = page_actions::apply_routes()
+        .merge(selection_actions::apply_routes())
+        .merge(of_api(apply));
     let admin = pages::admin_routes().merge(of_api(admin));
     let restricted = [
         (Role::View, view),

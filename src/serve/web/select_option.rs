@@ -2,22 +2,29 @@
 
 /// An option of a `select` element.
 pub(super) struct SelectOption {
-    pub(super) value: &'static str,
-    pub(super) name: &'static str,
+    pub(super) value: String,
+    pub(super) name: String,
     pub(super) is_selected: bool,
+}
+
+impl SelectOption {
+    pub(super) fn new(value: &str, name: &str, selected: &str) -> Self {
+        Self {
+            value: value.to_owned(),
+            name: name.to_owned(),
+            is_selected: value == selected,
+        }
+    }
 }
 
 /// The options with the selected one.
 pub(super) fn options(
-    all: &[(&'static str, &'static str)],
+    all: impl IntoIterator<Item = (&'static str, &'static str)>,
     selected: Option<&str>,
 ) -> Vec<SelectOption> {
-    let options = all.iter();
+    let selected = selected.unwrap_or_default();
+    let options = all.into_iter();
     options
-        .map(|&(value, name)| SelectOption {
-            value,
-            name,
-            is_selected: selected.unwrap_or_default() == value,
-        })
+        .map(|(value, name)| SelectOption::new(value, name, selected))
         .collect()
 }

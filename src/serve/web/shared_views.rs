@@ -6,6 +6,7 @@ use super::pager::encode;
 use super::status_label::StatusLabel;
 use crate::coverage::LineClass;
 use crate::history::Requester;
+use crate::history::devices::DeviceResult;
 use crate::history::runs::RunEntry;
 use crate::report::coverage_page;
 use crate::report::difference::DiffLineKind;
@@ -58,13 +59,22 @@ impl RunRow {
             device_path: device_path(&run.device),
             device: run.device.clone(),
             kind: run.kind.word(),
-            status: StatusLabel::new(run.status.word()),
+            status: run_status(run),
             changed: run.counts.changed,
             failed: run.counts.failed,
             pending: run.counts.pending,
             seconds: duration(run),
             requester: requester(run),
         }
+    }
+}
+
+/// The status of a run; that of one that could not connect is `unreachable`, as that of its device.
+pub(super) fn run_status(run: &RunEntry) -> StatusLabel {
+    if run.is_unreachable {
+        StatusLabel::new(DeviceResult::Unreachable.word())
+    } else {
+        StatusLabel::new(run.status.word())
     }
 }
 

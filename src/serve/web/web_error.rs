@@ -6,7 +6,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use serde::Serialize;
 
-use crate::serve::access::Denied;
+use super::guard::Guard;
+use super::layout::PageLayout;
+use crate::serve::access::{Denied, Principal};
 
 /// Why a request is not answered, with the words of the command line: `error` and `hint`.
 #[derive(Clone, Debug)]
@@ -60,6 +62,11 @@ impl WebError {
             .hint("the log of the process has the reason")
     }
 
+    /// Why the request is not answered.
+    pub(super) fn text(&self) -> &str {
+        &self.body.error
+    }
+
     fn is_login_required(&self) -> bool {
         self.status == StatusCode::UNAUTHORIZED
     }
@@ -110,7 +117,8 @@ impl IntoResponse for WebError {
 #[derive(Template)]
 #[template(path = "error.html")]
 struct ErrorPage<'a> {
-    status: u16,
+    layout: PageLayout,
+    title: &'a str,
     error: &'a str,
     hint: Option<&'a str>,
 }
@@ -145,8 +153,9 @@ impl ErrorForm {
     }
 }
 
-/// The response with its error in the form of the request.
-pub(super) fn rendered(mut response: Response, form: &ErrorForm) -> Response {
+/// The response with its error in the form of the request. A page has the navigation of the sender.
+pub(super) fn rendered(mut response: Response, form: &ErrorForm, guard: &Guard) -> Response {
+    let sender = response.extensions_mut().remove::<Principal>();
     let Some(error) = response.extensions_mut().remove::<WebError>() else {
         return response;
     };
@@ -171,8 +180,17 @@ pub(super) fn rendered(mut response: Response, form: &ErrorForm) -> Response {
             Redirect::to(&format!("/login?next={next}")).into_response()
         }
         ErrorForm::Page { .. } => {
+            let title = match error.status {
+                StatusCode::NOT_FOUND => "Not found".to_owned(),
+                StatusCode::FORBIDDEN => "Not permitted".to_owned(),
+                status => format!("Error {}", status.as_u16()),
+            };
             let page = ErrorPage {
-                status: error.status.as_u16(),
+                layout: match &sender {
+                    Some(sender) => PageLayout::new(guard, sender, &title, ""),
+                    None => PageLayout::without_sender(&title),
+                },
+                title: &title,
                 error: text,
                 hint: hint.as_deref(),
             };

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::ApiAnswer;
 use crate::history::device_state::FactSet;
-use crate::history::devices::{FleetDevice, FleetFilter, FleetOrder};
+use crate::history::devices::{DeviceResult, FleetDevice, FleetFilter, FleetOrder};
 use crate::history::runs::{ManagedResource, ResourceRun};
 use crate::history::{ConfigurationVersion, DriftEntry, DriftFilter, RunId};
 use crate::report::RunStatus;
 use crate::serve::web::layout::Sender;
+use crate::serve::web::line_query::names;
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::{ErrorBody, WebError};
 
@@ -30,12 +31,14 @@ pub(super) fn limit(requested: Option<u32>) -> u32 {
 pub(super) struct DevicesQuery {
     /// A part of the name.
     name: Option<String>,
+    /// An expression of names and labels, such as `sw[01-20], !sw7, role in (access, core)`.
+    target: Option<String>,
     /// The status of the last run.
     status: Option<RunStatus>,
+    /// The status of the last run, `unreachable`, or `never`.
+    result: Option<DeviceResult>,
     platform: Option<String>,
     site: Option<String>,
-    /// `KEY=VALUE`
-    label: Option<String>,
     /// Only devices that differ from their catalogs.
     drift: Option<bool>,
     /// Only devices that cannot be connected.
@@ -63,12 +66,15 @@ pub(super) async fn list(
     sender: Sender,
     Query(query): Query<DevicesQuery>,
 ) -> ApiAnswer<DeviceList> {
+    let target = query.target.unwrap_or_default();
+    let names = names(&target, &state.service(&sender.0).devices()).map_err(WebError::invalid)?;
     let filter = FleetFilter {
         name: query.name,
+        names: names.map(Vec::from_iter),
         status: query.status,
+        result: query.result,
         platform: query.platform,
         site: query.site,
-        label: query.label,
         has_drift: query.drift.unwrap_or_default(),
         is_unreachable: query.unreachable.unwrap_or_default(),
         is_paused: query.paused.unwrap_or_default(),
@@ -267,7 +273,7 @@ pub(super) struct DifferenceQuery {
 #[derive(Serialize, utoipa::ToSchema)]
 pub(super) struct ConfigurationDifference {
     /// Unified difference. Empty: there is none.
-    configuration_difference: String,
+    pub(super) configuration_difference: String,
 }
 
 /// Compare the running configurations at two times

@@ -38,6 +38,11 @@
       case "g": prefix = "g"; break;
       case "j": select(selected + 1); break;
       case "k": select(selected - 1); break;
+      case "x": {
+        const box = rows()[selected] && rows()[selected].querySelector("input[type=checkbox]");
+        if (box) box.click();
+        break;
+      }
       case "Enter": {
         const row = rows()[selected];
         if (row && target === document.body) window.location = row.dataset.href;
@@ -62,6 +67,7 @@
     box.textContent = text;
     box.classList.toggle("error", isError);
     box.hidden = false;
+    box.scrollIntoView({ block: "nearest" });
   }
 
   document.addEventListener("htmx:responseError", (event) => {
@@ -76,18 +82,54 @@
       if (Number.isNaN(date.getTime())) continue;
       time.dataset.local = "";
       time.title = time.textContent.trim();
-      time.textContent = date.toLocaleString(undefined, {
-        year: "numeric", month: "2-digit", day: "2-digit",
-        hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false,
-      });
+      const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false };
+      const day = { year: "numeric", month: "2-digit", day: "2-digit" };
+      // The time of today is enough.
+      const isToday = date.toDateString() === new Date().toDateString();
+      time.textContent = isToday ? date.toLocaleTimeString(undefined, clock) : date.toLocaleString(undefined, { ...day, ...clock });
+    }
+    const axis = {
+      day: { hour: "2-digit", minute: "2-digit", hour12: false },
+      week: { weekday: "short", hour: "2-digit", minute: "2-digit", hour12: false },
+      month: { day: "2-digit", month: "short" },
+    };
+    for (const label of root.querySelectorAll("text[data-time]")) {
+      label.textContent = new Date(label.dataset.time).toLocaleString(undefined, axis[label.dataset.range]);
     }
   }
-  document.addEventListener("DOMContentLoaded", () => localize(document));
+
+  // Selected devices: their number, and all rows of the page.
+  function countSelected() {
+    const boxes = Array.from(document.querySelectorAll("#selection td.check input"));
+    const count = boxes.filter((box) => box.checked).length;
+    const all = document.querySelector("input[name=all]");
+    for (const text of document.querySelectorAll("[data-count]")) {
+      text.textContent = all && all.checked ? "all that match" : `${count} selected`;
+    }
+    for (const button of document.querySelectorAll("button[data-selected]")) {
+      button.disabled = !(all && all.checked) && count < Number(button.dataset.selected);
+    }
+    const head = document.querySelector("#selection th.check input");
+    if (head) {
+      head.checked = count > 0 && count === boxes.length;
+      head.indeterminate = count > 0 && count < boxes.length;
+    }
+  }
+  document.addEventListener("change", (event) => {
+    if (!event.target.form || event.target.form.id !== "selection") return;
+    if (event.target.matches("th.check input")) {
+      for (const box of document.querySelectorAll("#selection td.check input")) box.checked = event.target.checked;
+    }
+    countSelected();
+  });
+  document.addEventListener("DOMContentLoaded", () => { localize(document); countSelected(); });
   document.addEventListener("htmx:afterSwap", (event) => {
     // The row that was selected stays selected.
     const all = rows();
     selected = selectedPath === undefined ? -1 : all.findIndex((row) => row.dataset.href === selectedPath);
     if (selected >= 0) select(selected);
-    localize(event.target instanceof Element ? event.target : document);
+    // The swapped element replaces the target, so the document is searched.
+    localize(document);
+    countSelected();
   });
 })();

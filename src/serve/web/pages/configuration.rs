@@ -12,7 +12,8 @@ use crate::coverage::line_classes::LineClasses;
 use crate::report::coverage_page;
 use crate::report::difference::DiffLineKind;
 use crate::serve::web::layout::{PageLayout, Sender};
-use crate::serve::web::shared_views::{DiffLine, diff_lines, seconds};
+use crate::serve::web::pager::encode;
+use crate::serve::web::shared_views::{DiffLine, device_path, diff_lines, seconds};
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::WebError;
 
@@ -25,6 +26,9 @@ struct ConfigurationPage {
     layout: PageLayout,
     head: DeviceHead,
     versions: Vec<VersionOption>,
+    /// The times of the lines: of one configuration, or of a difference.
+    from: Option<String>,
+    to: Option<String>,
     legend: Vec<(&'static str, String)>,
     lines: Vec<DiffLine>,
 }
@@ -32,6 +36,13 @@ struct ConfigurationPage {
 struct VersionOption {
     id: String,
     time: String,
+    run: i64,
+    added: u32,
+    removed: u32,
+    /// The configuration itself.
+    path: String,
+    /// The difference to the version before. `None`: it is the first one.
+    difference_path: Option<String>,
     is_from: bool,
     is_to: bool,
 }
@@ -80,18 +91,25 @@ pub(super) async fn page(
     render(&ConfigurationPage {
         layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
         head: DeviceHead::new(&state, &sender.0, &device, "/configuration"),
-        versions: versions
-            .iter()
-            .map(|version| VersionOption {
-                id: version.time.to_string(),
-                time: format!(
-                    "{} (+{} -{})",
-                    seconds(version.time),
-                    version.lines_added,
-                    version.lines_removed
-                ),
-                is_from: from == Some(version.time),
-                is_to: to == Some(version.time),
+        from: from.map(seconds),
+        to: to.map(seconds),
+        versions: (versions.iter().enumerate())
+            .map(|(at, version)| {
+                let path = format!("{}/configuration", device_path(&name));
+                let to_time = encode(&version.time.to_string());
+                let before = versions.get(at + 1).map(|before| before.time.to_string());
+                VersionOption {
+                    id: version.time.to_string(),
+                    time: seconds(version.time),
+                    run: version.run.0,
+                    added: version.lines_added,
+                    removed: version.lines_removed,
+                    difference_path: before
+                        .map(|before| format!("{path}?from={}&to={to_time}", encode(&before))),
+                    path: format!("{path}?to={to_time}"),
+                    is_from: from == Some(version.time),
+                    is_to: to == Some(version.time),
+                }
             })
             .collect(),
         legend: legend(&lines),

@@ -4,10 +4,12 @@ use askama::Template;
 use axum::extract::{Path, State};
 
 use super::device_head::DeviceHead;
+use super::fleet_column::message;
 use super::{RenderedPage, render};
 use crate::history::DriftFilter;
 use crate::history::devices::FleetDevice;
 use crate::history::runs::RunFilter;
+use crate::natural_order;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::pager::encode;
 use crate::serve::web::shared_views::{NamedValue, RunRow, requester_text, resource_path, seconds};
@@ -24,9 +26,15 @@ const DRIFT: u32 = 200;
 struct DevicePage {
     layout: PageLayout,
     head: DeviceHead,
+    /// When the device that had no run has its first one.
+    first_run: Option<String>,
+    /// Why the last run failed.
+    message: Option<String>,
     summary: Vec<NamedValue>,
     drift: Vec<DriftRow>,
     runs: Vec<RunRow>,
+    no_runs: &'static str,
+    names_devices: bool,
     runs_path: String,
     facts: Vec<NamedValue>,
 }
@@ -65,11 +73,14 @@ pub(super) async fn page(
             Ok(Some((device, drift, runs, reader.facts(&read_name, None)?)))
         })
         .await?;
-    let (device, drift, runs, facts) = found.ok_or_else(|| WebState::no_device(&name))?;
+    let (device, mut drift, runs, facts) = found.ok_or_else(|| WebState::no_device(&name))?;
+    drift.sort_by(|a, b| natural_order::compare(&a.resource, &b.resource));
     let facts = facts.into_iter().flat_map(|set| set.facts);
     render(&DevicePage {
         layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
         head: DeviceHead::new(&state, &sender.0, &device, ""),
+        first_run: (device.next_due.filter(|_| device.last_run.is_none())).map(seconds),
+        message: Some(message(&device)).filter(|text| !text.is_empty()),
         summary: summary(&device),
         drift: drift
             .iter()
@@ -82,6 +93,8 @@ pub(super) async fn page(
             })
             .collect(),
         runs: runs.iter().map(RunRow::new).collect(),
+        no_runs: "There are no runs yet.",
+        names_devices: false,
         runs_path: format!("/runs?device={}", encode(&name)),
         facts: facts
             .map(|(name, value)| NamedValue::new(name, value))
@@ -97,8 +110,18 @@ fn summary(device: &FleetDevice) -> Vec<NamedValue> {
             "the inventory does not have this device",
         ));
     }
-    if let Some(site) = &device.site {
-        rows.push(NamedValue::new("Site", site.clone()));
+    let texts = [
+        (
+            "Address",
+            Some(&device.address).filter(|text| !text.is_empty()),
+        ),
+        ("Model", device.model.as_ref()),
+        ("Version", device.version.as_ref()),
+        ("Serial number", device.serial_number.as_ref()),
+        ("Site", device.site.as_ref()),
+    ];
+    for (name, text) in texts {
+        rows.extend(text.map(|text| NamedValue::new(name, text.clone())));
     }
     if !device.labels.is_empty() {
         let labels: Vec<String> = (device.labels.iter())

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::{Query, State};
 use serde::Deserialize;
 
+use super::fleet_query::unknown;
 use super::{RenderedPage, render};
 use crate::diagnostic::severity_word;
 use crate::history::devices::DeviceFindings;
@@ -21,6 +22,8 @@ const NOT_UNDERSTOOD: &str = "not-understood";
 struct FindingsPage {
     layout: PageLayout,
     filter: FindingsQuery,
+    /// Why the filter has no meaning.
+    problem: Option<String>,
     rows: Vec<FindingRow>,
     pager: Pager,
 }
@@ -52,7 +55,21 @@ impl FindingsQuery {
             ("warning", "Warnings"),
             ("note", "Notes"),
         ];
-        options(&all, Some(&self.severity))
+        options(all, Some(&self.severity))
+    }
+
+    /// Why the filter has no meaning.
+    fn problem(&self) -> Option<String> {
+        let severities = self.severities();
+        let is_known = severities
+            .iter()
+            .any(|option| option.value == self.severity);
+        let words = severities.iter().map(|option| option.value.as_str());
+        (!is_known).then(|| unknown("severity", &self.severity, words))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && self.severity.is_empty()
     }
 
     fn selects(&self, row: &FindingRow) -> bool {
@@ -84,6 +101,7 @@ pub(super) async fn page(
     render(&FindingsPage {
         layout: PageLayout::new(&state.guard, &sender.0, "Findings", "/findings"),
         pager: Pager::new("/findings", parameters, query.page.unwrap_or(1), total),
+        problem: query.problem(),
         filter: query,
         rows,
     })

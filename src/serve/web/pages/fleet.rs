@@ -1,32 +1,45 @@
-//! The fleet: counts, chart, and a list of devices with filters.
+//! The fleet: counts, chart, and a list of devices with filters and actions.
 
 use std::collections::BTreeSet;
 
 use askama::Template;
-use axum::extract::{Query, State};
-use serde::Deserialize;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse as _, Response};
 
-use super::fleet_chart::{ChartRange, FleetChart};
-use super::{RenderedPage, render};
+use super::fleet_chart::FleetChart;
+use super::fleet_column::{self, CellContent, FleetCell, FleetColumn};
+use super::fleet_query::{self, FleetQuery};
+use super::render;
 use crate::clock;
-use crate::history::devices::{FleetCounts, FleetDevice, FleetFilter, FleetOrder};
-use crate::report::RunStatus;
+use crate::history::device_state::KnownDevice;
+use crate::history::devices::{DeviceResult, FleetCounts, FleetDevice, FleetFilter};
+use crate::serve::access::{Principal, Role};
 use crate::serve::web::layout::{PageLayout, Sender};
-use crate::serve::web::pager::{PAGE_SIZE, Pager};
-use crate::serve::web::select_option::{SelectOption, options};
+use crate::serve::web::pager::Pager;
+use crate::serve::web::select_option::SelectOption;
 use crate::serve::web::shared_views::{device_path, seconds};
 use crate::serve::web::state::WebState;
 use crate::serve::web::status_label::StatusLabel;
+use crate::serve::web::web_error::WebError;
 
 #[derive(Template)]
 #[template(path = "fleet.html")]
 struct FleetPage {
     layout: PageLayout,
     cards: Vec<CountCard>,
+    first_runs: Option<FirstRuns>,
     chart: FleetChart,
     filter: FleetQuery,
+    choices: FilterChoices,
+    /// Why the filter has no meaning.
+    problem: Option<String>,
+    columns: Vec<ColumnChoice>,
     rows: Vec<FleetRow>,
     pager: Pager,
+    total: u32,
+    may_plan: bool,
+    may_apply: bool,
 }
 
 /// A count with a link to its devices.
@@ -37,208 +50,235 @@ struct CountCard {
     path: &'static str,
 }
 
+/// When devices without a run have their first one.
+struct FirstRuns {
+    count: u32,
+    next: String,
+    last: String,
+}
+
+/// The values that filters can have.
+struct FilterChoices {
+    platforms: Vec<SelectOption>,
+    sites: Vec<SelectOption>,
+    labels: Vec<String>,
+}
+
+struct ColumnChoice {
+    column: FleetColumn,
+    is_chosen: bool,
+}
+
 struct FleetRow {
     path: String,
     name: String,
-    platform: String,
     status: StatusLabel,
     is_paused: bool,
     is_running: bool,
-    drift: String,
-    /// The managed share of the configuration.
-    managed: String,
-    last_run: Option<LastRunLink>,
-    next_run: Option<String>,
-    /// When connections began to fail.
-    since: Option<String>,
-    message: String,
+    cells: Vec<FleetCell>,
 }
 
-struct LastRunLink {
-    id: i64,
-    time: String,
-}
-
-/// The parameters of the page. A form sends empty ones, too.
-#[derive(Deserialize)]
-pub(super) struct FleetQuery {
-    #[serde(default, rename = "q")]
-    text: String,
-    #[serde(default)]
-    status: String,
-    #[serde(default)]
-    sort: String,
-    #[serde(default)]
-    chart: ChartRange,
-    page: Option<usize>,
-}
-
-impl FleetQuery {
-    fn statuses(&self) -> Vec<SelectOption> {
-        let all = [
-            ("", "All devices"),
-            ("failed", "Failed"),
-            ("not run", "Not run"),
-            ("unreachable", "Unreachable"),
-            ("drifted", "With drift"),
-            ("pending", "Changes pending"),
-            ("changed", "Changed"),
-            ("unchanged", "Unchanged"),
-            ("interrupted", "Interrupted"),
-            ("paused", "Paused"),
-        ];
-        options(&all, Some(&self.status))
-    }
-
-    fn orders(&self) -> Vec<SelectOption> {
-        let all = [
-            ("", "By name"),
-            ("status", "Failures first"),
-            ("last_run", "Oldest run first"),
-            ("next_due", "Next run first"),
-        ];
-        options(&all, Some(&self.sort))
-    }
-
-    /// A word with `=` is a label, another one a part of the name.
-    fn filter(&self) -> FleetFilter {
-        let text = Some(self.text.trim().to_owned()).filter(|text| !text.is_empty());
-        let (label, name) = match text {
-            Some(text) if text.contains('=') => (Some(text), None),
-            text => (None, text),
-        };
-        FleetFilter {
-            name,
-            label,
-            status: self.status.parse::<RunStatus>().ok(),
-            has_drift: self.status == "drifted",
-            is_unreachable: self.status == "unreachable",
-            is_paused: self.status == "paused",
-            order: match self.sort.as_str() {
-                "status" => FleetOrder::Status,
-                "last_run" => FleetOrder::LastRun,
-                "next_due" => FleetOrder::NextDue,
-                _ => FleetOrder::Name,
-            },
-            limit: PAGE_SIZE as u32,
-            offset: u32::try_from(Pager::offset(self.page)).unwrap_or(u32::MAX),
-            ..FleetFilter::default()
-        }
-    }
-
-    fn pager(&self, total: u32) -> Pager {
-        let parameters = vec![
-            ("q", self.text.clone()),
-            ("status", self.status.clone()),
-            ("sort", self.sort.clone()),
-        ];
-        Pager::new("/", parameters, self.page.unwrap_or(1), total as usize)
-    }
+/// What the page reads.
+struct FleetData {
+    devices: Vec<FleetDevice>,
+    total: u32,
+    counts: FleetCounts,
+    first_runs: Option<(jiff::Timestamp, jiff::Timestamp)>,
+    chart: FleetChart,
+    running: BTreeSet<String>,
 }
 
 pub(super) async fn page(
     State(state): State<WebState>,
     sender: Sender,
-    Query(query): Query<FleetQuery>,
-) -> RenderedPage {
-    let (filter, range, now) = (query.filter(), query.chart, clock::timestamp());
-    let (devices, total, counts, periods, running) = state
-        .read(&sender.0, move |reader| {
-            Ok((
-                reader.fleet(&filter)?,
-                reader.fleet_size(&filter)?,
-                reader.fleet_counts()?,
-                range.read(reader, now)?,
-                reader.running_devices()?,
-            ))
-        })
-        .await?;
-    render(&FleetPage {
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Result<Response, WebError> {
+    let query = FleetQuery::parse(query.as_deref().unwrap_or_default());
+    let visible = state.service(&sender.0).devices();
+    let (filter, problem) = match query.filter(&visible) {
+        Ok(filter) => (Some(filter), None),
+        Err(problem) => (None, Some(problem)),
+    };
+    let data = read(&state, &sender, &query, filter).await?;
+    let columns = fleet_column::columns(query.columns.clone(), &headers);
+    let cookie = query.columns.as_ref();
+    let cookie = cookie.map(|_| [(header::SET_COOKIE, fleet_column::cookie(&columns))]);
+    let role = sender.0.roles.highest();
+    let page = render(&FleetPage {
         layout: PageLayout::new(&state.guard, &sender.0, "Fleet", "/"),
-        cards: cards(&counts, running.len()),
-        chart: FleetChart::new(range, &periods),
-        pager: query.pager(total),
+        cards: cards(&data.counts, data.running.len()),
+        first_runs: first_runs(&data),
+        chart: data.chart,
+        pager: query.pager(data.total),
+        choices: FilterChoices::new(&query, &visible),
         filter: query,
-        rows: devices.iter().map(|device| row(device, &running)).collect(),
+        problem,
+        rows: (data.devices.iter())
+            .map(|device| row(device, &data.running, &columns))
+            .collect(),
+        columns: (FleetColumn::ALL.iter())
+            .map(|column| ColumnChoice {
+                column: *column,
+                is_chosen: columns.contains(column),
+            })
+            .collect(),
+        total: data.total,
+        may_plan: role >= Role::Plan,
+        may_apply: role >= Role::Apply,
+    })?;
+    Ok((cookie, page).into_response())
+}
+
+/// The names of the devices that the filter of a form selects.
+pub(in crate::serve::web) async fn matching_devices(
+    state: &WebState,
+    sender: &Principal,
+    form: &[u8],
+) -> Result<Vec<String>, WebError> {
+    let query = FleetQuery::parse(&String::from_utf8_lossy(form));
+    let visible = state.service(sender).devices();
+    let filter = query.filter(&visible).map_err(WebError::invalid)?;
+    let filter = FleetFilter {
+        limit: u32::MAX,
+        offset: 0,
+        ..filter
+    };
+    let read = state.read(sender, move |reader| reader.fleet(&filter));
+    let devices = read.await?.into_iter();
+    Ok(devices.map(|device| device.name).collect())
+}
+
+/// `filter`: `None` selects no device.
+async fn read(
+    state: &WebState,
+    sender: &Sender,
+    query: &FleetQuery,
+    filter: Option<FleetFilter>,
+) -> Result<FleetData, WebError> {
+    let (range, now) = (query.chart(), clock::timestamp());
+    let read = state.read(&sender.0, move |reader| {
+        let (devices, total) = match &filter {
+            Some(filter) => (reader.fleet(filter)?, reader.fleet_size(filter)?),
+            None => (Vec::new(), 0),
+        };
+        Ok(FleetData {
+            devices,
+            total,
+            counts: reader.fleet_counts()?,
+            first_runs: reader.first_runs()?,
+            chart: FleetChart::new(range, &range.read(reader, now)?),
+            running: reader.running_devices()?,
+        })
+    });
+    read.await
+}
+
+impl FilterChoices {
+    fn new(query: &FleetQuery, visible: &[KnownDevice]) -> Self {
+        let choices = |all: BTreeSet<String>, selected: &str, none: &str| {
+            let none = SelectOption::new("", none, selected);
+            let all = all
+                .iter()
+                .map(|value| SelectOption::new(value, value, selected));
+            [none].into_iter().chain(all).collect()
+        };
+        let platforms = fleet_query::platforms(visible);
+        Self {
+            platforms: choices(platforms, &query.platform, "All platforms"),
+            sites: choices(fleet_query::sites(visible), &query.site, "All sites"),
+            labels: fleet_query::labels(visible).into_iter().collect(),
+        }
+    }
+}
+
+fn first_runs(data: &FleetData) -> Option<FirstRuns> {
+    let count = data
+        .counts
+        .statuses
+        .get(DeviceResult::Never.word())
+        .copied()?;
+    let (next, last) = data.first_runs?;
+    Some(FirstRuns {
+        count,
+        next: seconds(next),
+        last: seconds(last),
     })
 }
 
 fn cards(counts: &FleetCounts, running: usize) -> Vec<CountCard> {
-    let card = |name, count, class, path| CountCard {
-        name,
-        count,
-        class,
-        path,
-    };
-    let of = |status: RunStatus| counts.statuses.get(status.word()).copied().unwrap_or(0);
-    let failed = of(RunStatus::Failed) + of(RunStatus::NotRun) + of(RunStatus::Interrupted);
+    let of = |result: DeviceResult| counts.statuses.get(result.word()).copied().unwrap_or(0);
     let running = u32::try_from(running).unwrap_or(u32::MAX);
-    let marked = |count: u32, class| if count > 0 { class } else { "" };
-    vec![
-        card("devices", counts.devices, "", "/"),
-        card("failed", failed, marked(failed, "failed"), "/?sort=status"),
-        card(
+    let all = [
+        ("devices", counts.devices, "", "/"),
+        (
+            "failed",
+            of(DeviceResult::Failed),
+            "failed",
+            "/?status=failed",
+        ),
+        (
             "unreachable",
-            counts.unreachable,
-            marked(counts.unreachable, "failed"),
+            of(DeviceResult::Unreachable),
+            "unreachable",
             "/?status=unreachable",
         ),
-        card(
+        (
+            "not run",
+            of(DeviceResult::NotRun),
+            "failed",
+            "/?status=not%20run",
+        ),
+        (
+            "interrupted",
+            of(DeviceResult::Interrupted),
+            "failed",
+            "/?status=interrupted",
+        ),
+        (
+            "pending",
+            of(DeviceResult::Pending),
+            "pending",
+            "/?status=pending",
+        ),
+        (
             "with drift",
             counts.with_drift,
-            marked(counts.with_drift, "drifted"),
+            "drifted",
             "/?status=drifted",
         ),
-        card("paused", counts.paused, "", "/?status=paused"),
-        card("running", running, "", "/runs?status=running"),
-    ]
+        ("no run yet", of(DeviceResult::Never), "", "/?status=never"),
+        ("paused", counts.paused, "", "/?status=paused"),
+        ("running", running, "", "/runs?status=running"),
+    ];
+    // These are rare.
+    let rare = ["not run", "interrupted", "no run yet", "paused"];
+    let all = all.into_iter();
+    all.filter(|(name, count, _, _)| *count > 0 || !rare.contains(name))
+        .map(|(name, count, class, path)| CountCard {
+            name,
+            count,
+            class: if count > 0 { class } else { "" },
+            path,
+        })
+        .collect()
 }
 
-fn row(device: &FleetDevice, running: &BTreeSet<String>) -> FleetRow {
-    let time = device.last_ended.map(seconds);
+fn row(device: &FleetDevice, running: &BTreeSet<String>, columns: &[FleetColumn]) -> FleetRow {
     FleetRow {
         path: device_path(&device.name),
         name: device.name.clone(),
-        platform: device.platform.clone(),
         status: status(device),
         is_paused: device.paused_since.is_some(),
         is_running: running.contains(&device.name),
-        drift: match device.drift {
-            0 => String::new(),
-            count => count.to_string(),
-        },
-        managed: device
-            .managed_percent
-            .map_or_else(String::new, |percent| format!("{percent} %")),
-        last_run: device
-            .last_run
-            .zip(time)
-            .map(|(run, time)| LastRunLink { id: run.0, time }),
-        next_run: device.next_due.map(seconds),
-        since: device.unreachable_since.map(seconds),
-        message: message(device),
+        cells: columns.iter().map(|column| column.cell(device)).collect(),
     }
 }
 
-/// Why the last run failed.
-fn message(device: &FleetDevice) -> String {
-    let reason = match (&device.last_error, device.last_failed) {
-        (Some(error), _) => error.clone(),
-        (None, 0) => return String::new(),
-        (None, 1) => "1 resource failed".to_owned(),
-        (None, failed) => format!("{failed} resources failed"),
-    };
-    match device.failures {
-        0 | 1 => reason,
-        failures => format!("{reason} ({failures} failures in sequence)"),
-    }
-}
-
-/// The status of a device: that of its last run, unless it cannot be connected.
+/// The status of a device.
 pub(super) fn status(device: &FleetDevice) -> StatusLabel {
-    match (device.unreachable_since, device.last_status) {
-        (Some(_), _) => StatusLabel::new("unreachable"),
-        (None, Some(status)) => StatusLabel::new(status.word()),
-        (None, None) => StatusLabel::new("no run"),
+    match device.result {
+        DeviceResult::Never => StatusLabel::new("no run yet"),
+        result => StatusLabel::new(result.word()),
     }
 }

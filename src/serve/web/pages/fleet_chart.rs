@@ -3,13 +3,37 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::history::counts::PeriodCounts;
+use crate::history::devices::DeviceResult;
 use crate::history::{HistoryError, HistoryReader};
 use crate::serve::web::chart::{self, ChartPeriod};
+use crate::serve::web::shared_views::seconds;
+use crate::serve::web::status_label::StatusLabel;
 
-/// A chart with links to the other ones.
+/// The results in a bar from the bottom to the top, which is seen first.
+const RESULTS: [DeviceResult; 7] = [
+    DeviceResult::Unchanged,
+    DeviceResult::Changed,
+    DeviceResult::Pending,
+    DeviceResult::Interrupted,
+    DeviceResult::NotRun,
+    DeviceResult::Unreachable,
+    DeviceResult::Failed,
+];
+
+/// A chart with its numbers, and links to the other ones.
 pub(super) struct FleetChart {
     pub(super) svg: String,
+    /// The results that occur.
+    pub(super) legend: Vec<StatusLabel>,
+    pub(super) numbers: Vec<ChartNumbers>,
     pub(super) periods: Vec<PeriodLink>,
+}
+
+/// The numbers of a period in the order of the legend.
+pub(super) struct ChartNumbers {
+    pub(super) start: String,
+    pub(super) runs: Vec<u64>,
+    pub(super) drifted: u64,
 }
 
 pub(super) struct PeriodLink {
@@ -19,10 +43,8 @@ pub(super) struct PeriodLink {
 }
 
 /// The time that a chart covers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChartRange {
-    #[default]
     Day,
     Week,
     Month,
@@ -34,6 +56,18 @@ impl ChartRange {
         (Self::Week, "Week", "week"),
         (Self::Month, "Month", "month"),
     ];
+
+    /// The range of a parameter.
+    pub(super) fn of(word: &str) -> Self {
+        let mut all = Self::ALL.iter();
+        let found = all.find(|(_, _, own)| *own == word);
+        found.map_or(Self::Day, |(range, _, _)| *range)
+    }
+
+    fn word(self) -> &'static str {
+        let found = Self::ALL.iter().find(|(range, _, _)| *range == self);
+        found.map_or("day", |(_, _, word)| word)
+    }
 
     /// Hours of the chart and of each bar.
     fn hours(self) -> (i64, u32) {
@@ -68,10 +102,25 @@ impl ChartRange {
 impl FleetChart {
     pub(super) fn new(range: ChartRange, counts: &[PeriodCounts]) -> Self {
         let periods: Vec<ChartPeriod> = counts.iter().map(|one| period(range, one)).collect();
-        let links = ChartRange::ALL.iter();
+        let occurs = |result: &str| {
+            let mut all = periods.iter().flat_map(|period| &period.runs);
+            all.any(|(other, count)| *other == result && *count > 0)
+        };
+        let results = RESULTS.iter().map(|result| result.word());
+        let results: Vec<&str> = results.filter(|result| occurs(result)).collect();
+        let numbers = periods.iter().rev().map(|period| ChartNumbers {
+            start: seconds(period.start),
+            runs: (period.runs.iter())
+                .filter(|(result, _)| results.contains(result))
+                .map(|(_, count)| *count)
+                .collect(),
+            drifted: period.drifted,
+        });
         Self {
-            svg: chart::svg(&periods),
-            periods: links
+            svg: chart::svg(&periods, range.word()),
+            numbers: numbers.collect(),
+            legend: results.into_iter().map(StatusLabel::new).collect(),
+            periods: (ChartRange::ALL.iter())
                 .map(|&(other, name, word)| PeriodLink {
                     name,
                     path: format!("/?chart={word}"),
@@ -83,17 +132,14 @@ impl FleetChart {
 }
 
 fn period(range: ChartRange, counts: &PeriodCounts) -> ChartPeriod {
-    let sum = |statuses: &[&str]| -> u64 {
-        let found = statuses
-            .iter()
-            .filter_map(|status| counts.runs.get(*status));
-        found.map(|count| u64::from(*count)).sum()
-    };
+    let runs_of = |result: DeviceResult| counts.runs.get(result.word()).copied().unwrap_or(0);
+    let results = RESULTS.iter();
     ChartPeriod {
+        start: counts.start,
         label: range.label(counts.start),
-        unchanged: sum(&["unchanged", "pending"]),
-        changed: sum(&["changed"]),
-        failed: sum(&["failed", "not run", "interrupted"]),
-        drifted: Some(u64::from(counts.devices_with_drift)),
+        runs: results
+            .map(|result| (result.word(), u64::from(runs_of(*result))))
+            .collect(),
+        drifted: u64::from(counts.devices_with_drift),
     }
 }

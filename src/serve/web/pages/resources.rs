@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use serde::Deserialize;
+use switchtender_devices::value::Value;
 
 use super::device_head::DeviceHead;
 use super::{RenderedPage, render};
@@ -12,7 +13,7 @@ use crate::serve::web::pager::{PAGE_SIZE, Pager};
 use crate::serve::web::shared_views::{resource_path, seconds};
 use crate::serve::web::state::WebState;
 use crate::serve::web::status_label::StatusLabel;
-use crate::transaction::file_line;
+use crate::transaction::{Event, EventStatus, ResourceResult, ResourceStatus, file_line};
 
 #[derive(Template)]
 #[template(path = "device_resources.html")]
@@ -31,6 +32,15 @@ struct ResourceLink {
     run: i64,
     time: String,
     position: String,
+    values: Vec<ResourceValue>,
+}
+
+/// An attribute with the value that the catalog declares, and the one that the device has.
+struct ResourceValue {
+    name: String,
+    desired: String,
+    actual: String,
+    differs: bool,
 }
 
 #[derive(Deserialize)]
@@ -79,5 +89,58 @@ fn link(device: &str, row: &ResourceRow) -> ResourceLink {
         run: row.run.0,
         time: row.ended.map(seconds).unwrap_or_default(),
         position: file_line(row.file.as_deref(), row.line).unwrap_or_default(),
+        values: values(row),
     }
+}
+
+/// The values of the last run. An attribute without an event has its declared value, unless the resource itself is
+/// not there or was not compared.
+fn values(row: &ResourceRow) -> Vec<ResourceValue> {
+    let mut values: Vec<ResourceValue> = (row.declared.iter())
+        .map(|(name, desired)| ResourceValue {
+            name: name.clone(),
+            desired: desired.clone(),
+            actual: desired.clone(),
+            differs: false,
+        })
+        .collect();
+    let events = row.found.iter().flat_map(ResourceStatus::changes);
+    let events: Vec<&Event> = events
+        .filter(|event| event.status != EventStatus::Audit)
+        .collect();
+    let is_open = |event: &Event| event.status != EventStatus::Success;
+    // The resource itself is missing, or was not read.
+    let hides_others = |event: &&Event| {
+        let is_of_resource = matches!(event.property.as_deref(), None | Some("ensure"));
+        is_of_resource && is_open(event)
+    };
+    let is_unknown = row.status == ResourceResult::Skipped || events.iter().any(hides_others);
+    if is_unknown {
+        values.iter_mut().for_each(|value| value.actual.clear());
+    }
+    for event in events {
+        let Some(name) = event.property.as_deref() else {
+            continue;
+        };
+        let text = |value: &Option<Value>| value.as_ref().map(Value::display).unwrap_or_default();
+        let differs = is_open(event);
+        let has = if differs {
+            &event.previous_value
+        } else {
+            &event.desired_value
+        };
+        let found = values.iter().position(|value| value.name == name);
+        let at = found.unwrap_or_else(|| {
+            values.push(ResourceValue {
+                name: name.to_owned(),
+                desired: text(&event.desired_value),
+                actual: String::new(),
+                differs,
+            });
+            values.len() - 1
+        });
+        values[at].actual = text(has);
+        values[at].differs = differs;
+    }
+    values
 }

@@ -1,4 +1,4 @@
-//! A run: result, phases, resources with operations and answers, messages. Live while it runs.
+//! A run: result, changes with operations and answers, difference, details, messages, timings. Live while it runs.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::run_kind::RunKind;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::linked_resource::LinkedResource;
 use crate::serve::web::shared_views::{
-    DiffLine, NamedValue, device_path, diff_lines, duration, requester, requester_text,
+    DiffLine, NamedValue, device_path, diff_lines, duration, requester, requester_text, run_status,
 };
 use crate::serve::web::state::WebState;
 use crate::serve::web::status_label::StatusLabel;
@@ -41,10 +41,16 @@ struct RunView {
     id: i64,
     is_live: bool,
     status: StatusLabel,
+    kind: &'static str,
+    /// What happened, in numbers.
+    numbers: Vec<String>,
+    error: Option<String>,
+    hint: Option<String>,
     summary: Vec<NamedValue>,
     problems: Vec<Arc<LogEntry>>,
     messages: Vec<Arc<LogEntry>>,
     phases: Vec<NamedValue>,
+    resources_title: &'static str,
     resources: Vec<LinkedResource>,
     unchanged: u32,
     difference: Vec<DiffLine>,
@@ -102,13 +108,21 @@ impl RunView {
         Self {
             id: run.id.0,
             is_live: !run.status.is_ended(),
-            status: StatusLabel::new(run.status.word()),
+            status: run_status(run),
+            kind: run.kind.word(),
+            numbers: numbers(&detail),
+            error: run.error.clone(),
+            hint: run.hint.clone(),
             summary,
             problems,
             messages,
             phases: (phases.into_iter())
                 .map(|(name, seconds)| NamedValue::new(name, format!("{seconds:.3} s")))
                 .collect(),
+            resources_title: match run.kind {
+                RunKind::Apply => "Changes",
+                RunKind::Noop | RunKind::Plan => "Changes to make",
+            },
             resources: (resources.iter())
                 .map(|status| LinkedResource::new(&run.device, status))
                 .collect(),
@@ -116,6 +130,27 @@ impl RunView {
             difference: diff_lines(record.map_or("", |record| &record.difference)),
         }
     }
+}
+
+/// What happened: resources, commands, duration.
+fn numbers(detail: &RunDetail) -> Vec<String> {
+    let run = &detail.run;
+    let mut numbers = Vec::new();
+    if let Some(record) = &detail.record {
+        let counts = record.counts;
+        numbers.push(counts.text());
+        let commands = |count: usize, what: &str| match count {
+            0 => None,
+            1 => Some(format!("1 command {what}")),
+            count => Some(format!("{count} commands {what}")),
+        };
+        numbers.extend(commands(counts.operations, "sent"));
+        numbers.extend(commands(counts.to_send, "to send"));
+    }
+    if run.started.is_some() && run.ended.is_some() {
+        numbers.push(format!("{} s", duration(run)));
+    }
+    numbers
 }
 
 fn summary(detail: &RunDetail) -> Vec<NamedValue> {
@@ -128,30 +163,9 @@ fn summary(detail: &RunDetail) -> Vec<NamedValue> {
     ];
     rows.extend(run.started.map(|time| NamedValue::time("Start", time)));
     rows.extend(run.ended.map(|time| NamedValue::time("End", time)));
-    if run.ended.is_some() {
-        rows.push(NamedValue::new("Duration", format!("{} s", duration(run))));
-    }
-    if let Some(record) = &detail.record {
-        let counts = record.counts;
-        rows.push(NamedValue::new("Result", counts.text()));
-        rows.push(NamedValue::new(
-            "Commands sent",
-            counts.operations.to_string(),
-        ));
-    }
     let version = detail.record.as_ref().and_then(RunRecord::version);
     rows.extend(version.map(|version| NamedValue::new("Catalog version", version)));
     let revision = run.revision.as_ref();
     rows.extend(revision.map(|revision| NamedValue::new("Commit", revision.to_string())));
-    rows.extend(
-        run.error
-            .as_ref()
-            .map(|error| NamedValue::new("Error", error.clone())),
-    );
-    rows.extend(
-        run.hint
-            .as_ref()
-            .map(|hint| NamedValue::new("Hint", hint.clone())),
-    );
     rows
 }

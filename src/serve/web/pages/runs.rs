@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::{Query, State};
 use serde::Deserialize;
 
+use super::fleet_query::unknown;
 use super::{RenderedPage, render};
 use crate::history::RunId;
 use crate::history::runs::RunFilter;
@@ -19,7 +20,11 @@ use crate::serve::web::state::WebState;
 struct RunsPage {
     layout: PageLayout,
     filter: RunsQuery,
+    /// Why the filter has no meaning.
+    problem: Option<String>,
     runs: Vec<RunRow>,
+    no_runs: &'static str,
+    names_devices: bool,
     /// The page with older runs.
     older: Option<String>,
 }
@@ -41,7 +46,19 @@ impl RunsQuery {
                 .iter()
                 .map(|status| (status.word(), status.word())),
         );
-        options(&all, Some(&self.status))
+        options(all, Some(&self.status))
+    }
+
+    /// Why the filter has no meaning.
+    fn problem(&self) -> Option<String> {
+        let statuses = self.statuses();
+        let is_known = statuses.iter().any(|option| option.value == self.status);
+        let words = statuses.iter().map(|option| option.value.as_str());
+        (!is_known).then(|| unknown("status", &self.status, words))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.device.trim().is_empty() && self.status.is_empty() && self.before.is_none()
     }
 
     fn filter(&self) -> RunFilter {
@@ -51,7 +68,11 @@ impl RunsQuery {
             status: self.status.parse().ok(),
             is_notable: self.status == "notable",
             before: self.before,
-            limit: PAGE_SIZE as u32,
+            // A filter without a meaning selects nothing.
+            limit: match self.problem() {
+                Some(_) => 0,
+                None => PAGE_SIZE as u32,
+            },
             ..RunFilter::default()
         }
     }
@@ -67,6 +88,7 @@ pub(super) async fn page(
     sender: Sender,
     Query(query): Query<RunsQuery>,
 ) -> RenderedPage {
+    let problem = query.problem();
     let filter = query.filter();
     let runs = state
         .read(&sender.0, move |reader| reader.runs(&filter))
@@ -75,7 +97,14 @@ pub(super) async fn page(
     render(&RunsPage {
         layout: PageLayout::new(&state.guard, &sender.0, "Runs", "/runs"),
         older: last.map(|run| query.path_before(run.id)),
+        no_runs: if query.is_empty() {
+            "There are no runs yet."
+        } else {
+            "No run matches the filter."
+        },
+        problem,
         filter: query,
         runs: runs.iter().map(RunRow::new).collect(),
+        names_devices: true,
     })
 }

@@ -71,6 +71,10 @@ fn requests(server: &TestServer, run: i64) -> Vec<(&'static str, &'static str, R
                 "/devices/sw0/difference?from=2020-01-01T00:00:00Z&to={time}"
             )),
         ),
+        ("get", "/search", get("/search?text=hostname&target=sw*")),
+        ("get", "/search", get("/search?text=(&regex=true")),
+        ("get", "/comparison", get("/comparison?from=sw0&to=sw1")),
+        ("get", "/comparison", get("/comparison?from=sw0&to=none")),
         ("get", "/runs", get("/runs")),
         ("get", "/runs/{id}", get(&format!("/runs/{run}"))),
         ("get", "/runs/{id}", get("/runs/x")),

@@ -7,10 +7,17 @@ use crate::clock;
 use crate::serve::access::Role;
 
 /// All pages with one text that each has.
-const PAGES: [(&str, &str); 17] = [
+const PAGES: [(&str, &str); 21] = [
     ("/", "<a href=\"/devices/sw0\">sw0</a>"),
     ("/?status=drifted&sort=status", "sw0"),
     ("/?q=role%3Daccess&chart=month", "sw1"),
+    ("/?q=sw*%2C+!sw1&status=failed&sort=version", "sw11"),
+    ("/?status=drift", "did you mean `drifted`?"),
+    (
+        "/?columns=address&columns=version",
+        "<th class=\"\">Address</th>",
+    ),
+    ("/compare?device=sw0&device=sw1", "Compare configurations"),
     ("/runs", "Runs"),
     ("/runs?device=sw0&status=failed", "failed"),
     ("/findings", "trunk-vlan"),
@@ -25,7 +32,7 @@ const PAGES: [(&str, &str); 17] = [
         "/devices/sw0/configuration?from=",
         "<span class=\"same line managed\" title=\"managed\">",
     ),
-    ("/?sort=last_run", "66 %"),
+    ("/?sort=last_run&columns=managed", "66 %"),
     ("/devices/sw0/graph", "/devices/sw0/graph.svg"),
     ("/devices/sw0/graph.svg", "<svg"),
     ("/devices/sw1/graph", "catalogs/sw1.json"),
@@ -88,6 +95,12 @@ async fn pages_of_unknown_things_are_errors() {
         ("/runs/99999", 404, "unknown run `99999`"),
         ("/runs/one", 404, "unknown run `one`"),
         ("/nothing", 404, "there is no such page"),
+        ("/nothing", 404, "<a href=\"/runs\" data-key=\"r\">Runs</a>"),
+        (
+            "/compare?device=sw0&device=none",
+            404,
+            "unknown device `none`",
+        ),
         (
             "/devices/sw0/configuration?from=yesterday",
             400,
@@ -131,4 +144,97 @@ async fn pages_of_configurations_have_the_difference_of_two_times() {
         difference.contains("- name one\n+ name zero\n"),
         "{difference}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_search_and_compare_configurations() {
+    let server = TestServer::start(TestOptions::default()).await;
+    for (path, expected) in [
+        ("/search?q=HOSTNAME", "/devices/sw0/configuration"),
+        ("/search?q=%5Ehost&regex=1", "hostname sw0"),
+        ("/search?q=(&regex=1", "is no regular expression"),
+        (
+            "/search?q=hostname&target=sw0",
+            "1 of 1 configurations are with such a line.",
+        ),
+        (
+            "/search?q=none&absent=1",
+            "configurations are without such a line.",
+        ),
+        ("/search?q=x&target=(", "role=alert"),
+        ("/search", "Searches each line"),
+        (
+            "/compare?device=sw0&device=sw0",
+            "The configurations are equal.",
+        ),
+    ] {
+        let (status, body) = text(server.get(Role::View, path).send().await.unwrap()).await;
+        assert_eq!(status, 200, "{path}: {body}");
+        let found = body.replace(['"', '\''], "");
+        assert!(found.contains(expected), "{path} has no {expected}: {body}");
+    }
+    let found = server.json("/api/v1/search?text=hostname&target=sw0").await;
+    assert_eq!(
+        (&found["total"], &found["searched"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(found["devices"][0]["lines"][0]["text"], "hostname sw0");
+    let equal = server.json("/api/v1/comparison?from=sw0&to=sw0").await;
+    assert_eq!(equal["configuration_difference"], "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_act_on_the_selected_devices() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let post = |path: &str, form: &'static str| {
+        let request = server.client.post(server.url(path));
+        request
+            .bearer_auth("swt_test_apply")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(form)
+            .send()
+    };
+    let answer = post("/selection/plan", "device=sw0&device=sw2")
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), 204);
+    assert_eq!(answer.headers()["hx-redirect"], "/runs");
+    let runs = server.json("/api/v1/runs?status=queued").await;
+    let devices: Vec<&str> = (runs["runs"].as_array().unwrap().iter())
+        .map(|run| run["device"].as_str().unwrap())
+        .collect();
+    assert_eq!(devices, ["sw2", "sw0"]);
+    let paused = post("/selection/pause", "all=1&q=sw*%2C+!sw1")
+        .await
+        .unwrap();
+    assert_eq!(paused.status(), 204);
+    let paused = server.json("/api/v1/devices?paused=true").await;
+    assert_eq!(paused["total"], 2);
+    for (form, status, expected) in [
+        (
+            "device=sw0&device=none",
+            409,
+            "done for 1 of 2 devices; not for none",
+        ),
+        ("", 400, "no device is selected"),
+        ("all=1&status=drift", 400, "did you mean `drifted`?"),
+    ] {
+        let (found, body) = text(post("/selection/resume", form).await.unwrap()).await;
+        assert_eq!(found, status, "{form}: {body}");
+        assert!(body.contains(expected), "{form}: {body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_name_the_user_of_a_failed_login() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let login = server.client.post(server.url("/login"));
+    let login = login.header("content-type", "application/x-www-form-urlencoded");
+    let login = login
+        .body("user=ali%22ce&password=wrong&next=%2Fruns")
+        .send();
+    let (status, body) = text(login.await.unwrap()).await;
+    assert_eq!(status, 401, "{body}");
+    assert!(body.contains("value=\"ali&#34;ce\""), "{body}");
+    assert!(body.contains("value=\"/runs\""), "{body}");
 }

@@ -16,13 +16,14 @@ use crate::serve::live::{LiveEvent, LiveEventKind};
 const FOREIGN: [&str; 4] = ["sw1", "sw2", "site-1", "site-2"];
 
 /// Queries of pages and of the API that could find something of a foreign device.
-const QUERIES: [&str; 6] = [
+const QUERIES: [&str; 7] = [
     "",
     "?q=w1",
     "?name=w1",
     "?reference=Network_vlan%5B10%5D",
     "?all=true&limit=1000&hours=9000&step=24",
     "?status=not%20run&sort=status&chart=month",
+    "?q=hostname&text=hostname&limit=1000",
 ];
 
 /// The paths of all routes: those in the source of the pages, and those of the document of the API.
