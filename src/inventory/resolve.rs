@@ -392,13 +392,14 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_that_are_not_known_are_errors_of_the_file() {
+    fn placeholders_that_are_not_known_are_problems_of_their_devices() {
         let text = "[defaults]\nplatform = \"x\"\nuser = \"u\"\npassword = { file = \"{flor}/{name}\" }\n\
                     [device]\na = { address = \"a\", labels = { floor = \"1\" } }\n\
                     b = { address = \"b\", token = { file = \"{up}\" }, labels = { up = \"..\", flor = \"2\" } }\n";
         let options = InventoryOptions::default();
-        let errors = Inventory::parse("i.toml", text, Path::new(""), None, &options);
-        let errors: Vec<String> = (errors.unwrap_err().iter())
+        let inventory = Inventory::parse("i.toml", text, Path::new(""), None, &options);
+        let problems = Inventory::device_problems(inventory.unwrap().devices.values());
+        let errors: Vec<String> = (problems.iter())
             .map(|found| {
                 format!(
                     "{} | {}",

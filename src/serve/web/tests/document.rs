@@ -115,6 +115,11 @@ fn requests(server: &TestServer, run: i64) -> Vec<(&'static str, &'static str, R
             "/devices/{name}/resume",
             post("/devices/sw2/resume", &json!({})),
         ),
+        (
+            "post",
+            "/devices/{name}/accept-drift",
+            post("/devices/sw1/accept-drift", &json!({})),
+        ),
         ("delete", "/runs/{id}", delete(run)),
         ("delete", "/runs/{id}", delete(999_999)),
         ("get", "/audit", get("/audit")),
