@@ -65,7 +65,7 @@ pub(super) fn svg(periods: &[ChartPeriod], range: &str) -> String {
     draw_axes(&mut out, runs, drift.filter(|_| most_drift > Some(0)));
     for (number, period) in periods.iter().enumerate() {
         let x = LEFT + step * number as f64;
-        draw_bar(&mut out, period, &Column { x, step, runs });
+        draw_bar(&mut out, period, &ChartColumn { x, step, runs });
     }
     draw_labels(&mut out, periods, range);
     if let Some(drift) = drift.filter(|_| most_drift > Some(0)) {
@@ -107,14 +107,14 @@ fn draw_axes(out: &mut String, runs: Option<u64>, drift: Option<u64>) {
 }
 
 /// Where the bar of a period is, and the end of its axis.
-struct Column {
+struct ChartColumn {
     x: f64,
     step: f64,
     runs: Option<u64>,
 }
 
-fn draw_bar(out: &mut String, period: &ChartPeriod, column: &Column) {
-    let Column { x, step, runs } = column;
+fn draw_bar(out: &mut String, period: &ChartPeriod, column: &ChartColumn) {
+    let ChartColumn { x, step, runs } = column;
     let height = BOTTOM - TOP;
     put(
         out,

@@ -144,3 +144,76 @@ fn values(row: &ResourceRow) -> Vec<ResourceValue> {
     }
     values
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::history::RunId;
+
+    /// The values of a resource with a declared name and shutdown, as `name: desired | actual`; `!` marks a difference.
+    fn values_of(status: ResourceResult, events: &[(&str, &str, &str, &str)]) -> Vec<String> {
+        let events: Vec<_> = events
+            .iter()
+            .map(|(property, status, previous, desired)| {
+                json!({
+                    "name": "changed", "property": property, "status": status, "message": "m",
+                    "previous_value": previous, "desired_value": desired,
+                    "time": "2026-01-01T00:00:00.000000000+00:00",
+                })
+            })
+            .collect();
+        let found = json!({
+            "resource": "Network_vlan[10]", "status": status.word(), "corrective": false,
+            "events": events, "operations": [],
+        });
+        let text = |text: &str| text.to_owned();
+        let row = ResourceRow {
+            resource: text("Network_vlan[10]"),
+            file: None,
+            line: None,
+            status,
+            run: RunId(1),
+            ended: None,
+            declared: vec![
+                (text("ensure"), text("'present'")),
+                (text("vlan_name"), text("'users'")),
+            ],
+            found: Some(serde_json::from_value(found).unwrap()),
+        };
+        let values = values(&row).into_iter();
+        values
+            .map(|value| {
+                let mark = if value.differs { "!" } else { "" };
+                format!("{}: {} | {}{mark}", value.name, value.desired, value.actual)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn values_are_those_of_the_last_run() {
+        let unchanged = values_of(ResourceResult::Unchanged, &[]);
+        let expected = [
+            "ensure: 'present' | 'present'",
+            "vlan_name: 'users' | 'users'",
+        ];
+        assert_eq!(unchanged, expected);
+        let renamed = [("vlan_name", "noop", "guests", "users")];
+        let pending = values_of(ResourceResult::Pending, &renamed);
+        assert_eq!(pending[0], "ensure: 'present' | 'present'");
+        assert_eq!(pending[1], "vlan_name: 'users' | 'guests'!");
+        let renamed = [("vlan_name", "success", "guests", "users")];
+        let changed = values_of(ResourceResult::Changed, &renamed);
+        assert_eq!(changed[1], "vlan_name: 'users' | 'users'");
+        // Other values of a missing resource are not known.
+        let created = [("ensure", "noop", "absent", "present")];
+        let missing = values_of(ResourceResult::Pending, &created);
+        assert_eq!(
+            missing,
+            ["ensure: 'present' | 'absent'!", "vlan_name: 'users' | "]
+        );
+        let skipped = values_of(ResourceResult::Skipped, &[]);
+        assert_eq!(skipped[1], "vlan_name: 'users' | ");
+    }
+}
