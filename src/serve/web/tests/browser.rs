@@ -138,6 +138,9 @@ async fn browser_filters_and_navigates_with_the_keyboard() {
     browser.press("j");
     browser.press("j");
     browser.wait_for("document.querySelectorAll('tr.selected').length === 1");
+    browser.press("x");
+    browser.wait_for("document.querySelector('[data-count]').textContent === '1 selected'");
+    browser.wait_for("document.querySelector('button[data-selected=\"2\"]').disabled");
     browser.press("Enter");
     browser
         .wait_for("location.pathname === '/devices/sw240' && document.readyState === 'complete'");
