@@ -110,11 +110,9 @@ async fn find(
 }
 
 fn summary(query: &SearchForm, found: &FoundConfigurations) -> String {
-    let without = if query.absent.is_empty() { "" } else { "out" };
-    format!(
-        "{} of {} configurations are with{without} such a line.",
-        found.total, found.searched
-    )
+    let number = if query.absent.is_empty() { "a" } else { "no" };
+    let (total, searched) = (found.total, found.searched);
+    format!("{total} of {searched} configurations have {number} line with it.")
 }
 
 fn devices(found: FoundConfigurations) -> Vec<FoundDevice> {

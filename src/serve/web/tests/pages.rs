@@ -155,11 +155,11 @@ async fn pages_search_and_compare_configurations() {
         ("/search?q=(&regex=1", "is no regular expression"),
         (
             "/search?q=hostname&target=sw0",
-            "1 of 1 configurations are with such a line.",
+            "1 of 1 configurations have a line with it.",
         ),
         (
             "/search?q=none&absent=1",
-            "configurations are without such a line.",
+            "configurations have no line with it.",
         ),
         ("/search?q=x&target=(", "role=alert"),
         ("/search", "Searches each line"),
