@@ -26,6 +26,7 @@ pub(crate) mod man;
 pub(crate) mod mock;
 pub(crate) mod model;
 pub(crate) mod plan;
+pub(crate) mod read_many;
 pub(crate) mod report;
 pub(crate) mod resource;
 pub(crate) mod rollout;

@@ -2,6 +2,7 @@
 //!
 //! Knows neither options nor commands.
 
+pub(crate) mod device_table;
 pub(crate) mod log_destination;
 pub(crate) mod time_limit;
 pub(crate) mod view;

@@ -136,6 +136,12 @@ impl DeviceSelection {
             && self.labels.iter().all(|label| label.matches(device))
     }
 
+    /// Whether the expression is one name without a pattern: it selects one device.
+    pub(crate) fn is_one_name(&self) -> bool {
+        let has_others = !self.excluded.is_empty() || !self.labels.is_empty();
+        matches!(self.names.as_slice(), [name] if name.is_text()) && !has_others
+    }
+
     /// Whether the expression has the name of the device itself, not a pattern.
     pub(crate) fn is_named(&self, device: &impl Selectable) -> bool {
         let mut names = self.names.iter();

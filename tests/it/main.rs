@@ -28,6 +28,7 @@ mod example_definitions;
 mod fault_matrix;
 mod file_versions;
 mod fleet_output;
+mod fleet_queries;
 mod graph;
 mod handbook;
 mod hostile_catalogs;

@@ -3,6 +3,7 @@
 mod all;
 mod compact;
 pub(crate) mod format;
+mod many;
 #[cfg(test)]
 mod round_trip;
 mod saved;
@@ -10,6 +11,7 @@ mod saved;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::ValueEnum;
 use futures_util::TryFutureExt as _;
 use switchtender_devices::driver::{Driver, Registry};
 use switchtender_devices::model::TypeModel;
@@ -23,15 +25,21 @@ use crate::cli::interrupt::{stop_read_on_signals, unless_stopped};
 use crate::cli::options::device_access::DeviceAccess;
 use crate::cli::options::global::Global;
 use crate::cli::options::saved_config::{OpenConfigs, SavedConfig};
+use crate::cli::options::selection::targets;
 use crate::cli::options::unknown_name::unknown_type;
 use crate::cli::output::view::of_device;
 use crate::cli::runtime::block_on;
 use crate::fleet::inspect::{self, InspectError, Inspection};
 use crate::telemetry::device_span;
 
-pub(crate) use format::{ResourceFormat, ResourceOutput};
+use many::TableOutput;
+
+pub(crate) use format::{ResourceFormat, ResourceOutput, TypeResources};
 
 /// Show the resources of a type, or of all types, on devices
+///
+/// A pattern or expression instead of a device, as with --target, shows a type on many
+/// devices as a table.
 ///
 /// --all leaves out resources at their defaults. Of two types for one setting,
 /// such as network_trunk and ios_network_trunk, it shows the one with more
@@ -39,11 +47,13 @@ pub(crate) use format::{ResourceFormat, ResourceOutput};
 ///
 /// Examples:
 ///   switchtender resource sw1 network_vlan
+///   switchtender resource 'sw*, !sw7' network_vlan --output csv
+///   switchtender resource 'role = access' network_vlan 10
 ///   switchtender resource 'sw*' --all --output yaml --output-dir state
 #[derive(Debug, clap::Args)]
 #[command(
     verbatim_doc_comment,
-    override_usage = "switchtender resource [OPTIONS] DEVICE TYPE [NAME]
+    override_usage = "switchtender resource [OPTIONS] DEVICE|EXPRESSION TYPE [NAME]
        switchtender resource [OPTIONS] --all DEVICE...
        switchtender resource [OPTIONS] --device USER@ADDRESS --platform PLATFORM TYPE [NAME]
        switchtender resource [OPTIONS] --config FILE --platform PLATFORM [TYPE [NAME]]
@@ -68,9 +78,9 @@ pub(crate) struct ResourceArgs {
     #[arg(long)]
     with_defaults: bool,
 
-    /// Output format
-    #[arg(short, long, value_enum, default_value_t = ResourceFormat::Puppet)]
-    output: ResourceFormat,
+    /// Output format [default: puppet for one device, table for several]
+    #[arg(short, long, value_enum)]
+    output: Option<OutputChoice>,
 
     /// Write a file for each device; with yaml a directory for --state, with catalog one for --catalog
     #[arg(long, value_name = "DIR", requires = "all")]
@@ -85,9 +95,31 @@ pub(crate) struct ResourceArgs {
     show_secrets: bool,
 }
 
+/// The formats of `--output`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OutputChoice {
+    /// Puppet code
+    Puppet,
+    /// Desired state for --state
+    Yaml,
+    /// JSON with the structure of the YAML; of several devices, an object with that of each
+    Json,
+    /// A catalog for --catalog
+    Catalog,
+    /// A row for each resource of a type
+    Table,
+    /// A row for each resource of a type, with commas
+    Csv,
+}
+
 /// Reads the resources from the devices and prints them in the chosen format.
 pub(crate) fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, CommandError> {
     block_on(async {
+        let has_one_type = !args.all && !args.names.is_empty();
+        if !has_one_type && args.output.is_some_and(|output| output.table().is_some()) {
+            let error = CommandError::new("a table has the resources of one type");
+            return Err(error.hint("name a type, or choose --output json"));
+        }
         if args.all
             && let Some(OpenConfigs { devices, .. }) = args.saved.open(&args.access)?
         {
@@ -104,14 +136,21 @@ pub(crate) fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, CommandE
             [device, names @ ..] => (Some(device.as_str()), names),
             [] => (None, &[][..]),
         };
-        match names {
-            [type_name] => of_type(args, device, type_name, None).await,
-            [type_name, name] => of_type(args, device, type_name, Some(name)).await,
+        let (type_name, name) = match names {
+            [type_name] => (type_name, None),
+            [type_name, name] => (type_name, Some(name.as_str())),
             _ => {
                 let error = CommandError::new("a device and a type are required");
-                Err(error.hint("pass DEVICE TYPE [NAME], or devices and --all"))
+                return Err(error.hint("pass DEVICE TYPE [NAME], or devices and --all"));
+            }
+        };
+        if let Some(device) = device {
+            let selection = targets(&[device.to_owned()])?;
+            if !selection.is_one_name() {
+                return many::run(args, global, &selection, (type_name, name)).await;
             }
         }
+        of_type(args, device, type_name, name).await
     })
 }
 
@@ -137,7 +176,7 @@ async fn of_type(
         .map_err(|error| read_error(&device, &error));
     let inspection = unless_stopped(&deadline, read).await?;
     let certname = &connector.inventory.devices[&device].certname;
-    show(args, &device, certname, &model, inspection, name)
+    show(args, (&device, certname), &model, inspection, name)
 }
 
 fn find_model(registry: &Registry, name: &str) -> Result<Arc<TypeModel>, CommandError> {
@@ -159,16 +198,23 @@ pub(crate) fn read_error(device: &str, error: &InspectError) -> CommandError {
     }
 }
 
-/// Prints the resources of a type, or one with this name. `device` is for messages.
+/// Prints the resources of a type, or one with this name. `device` is for messages; its second name is that of a catalog.
 fn show(
     args: &ResourceArgs,
-    device: &str,
-    certname: &str,
+    (device, certname): (&str, &str),
     model: &TypeModel,
     inspection: Inspection,
     name: Option<&str>,
 ) -> Result<Exit, CommandError> {
     let name = name.map(|name| name_on_device(&inspection.driver, model, name));
+    if let Some(output) = args.output.and_then(OutputChoice::table) {
+        let mut types = TypeResources::list(inspection, args.show_secrets);
+        for found in &mut types {
+            name.iter().for_each(|name| found.select(name));
+        }
+        output.print(&[(device.to_owned(), types)]);
+        return Ok(Exit::SUCCESS);
+    }
     let rendered = args.output(certname, name.as_deref()).render(inspection);
     if rendered.is_empty {
         let type_name = &model.name;
@@ -177,7 +223,7 @@ fn show(
                 let text = format!("{device} has no {type_name} `{name}`");
                 return Err(CommandError::new(text));
             }
-            None if args.output == ResourceFormat::Puppet => {
+            None if args.format() == ResourceFormat::Puppet => {
                 eprint_notice(&format!("{device} has no {type_name}"));
             }
             None => {}
@@ -194,11 +240,31 @@ impl ResourceArgs {
     /// How resources are printed, for a device with this name.
     fn output<'a>(&self, certname: &'a str, name: Option<&'a str>) -> ResourceOutput<'a> {
         ResourceOutput {
-            format: self.output,
+            format: self.format(),
             with_defaults: self.with_defaults,
             show_secrets: self.show_secrets,
             certname,
             name,
+        }
+    }
+
+    /// The format of the resources of a device that are no table.
+    fn format(&self) -> ResourceFormat {
+        match self.output {
+            Some(OutputChoice::Yaml) => ResourceFormat::Yaml,
+            Some(OutputChoice::Json) => ResourceFormat::Json,
+            Some(OutputChoice::Catalog) => ResourceFormat::Catalog,
+            _ => ResourceFormat::Puppet,
+        }
+    }
+}
+
+impl OutputChoice {
+    fn table(self) -> Option<TableOutput> {
+        match self {
+            Self::Table => Some(TableOutput::Text),
+            Self::Csv => Some(TableOutput::Csv),
+            _ => None,
         }
     }
 }

@@ -87,11 +87,11 @@ pub(super) fn write(
     let text = rendered.text;
     match &args.output_dir {
         Some(directory) => {
-            let text = match args.output {
+            let text = match args.format() {
                 ResourceFormat::Puppet => node(certname, &text),
                 _ => text,
             };
-            let path = path(directory, args.output, name);
+            let path = path(directory, args.format(), name);
             let is_edited = fs::read(&path).is_ok_and(|current| current != text.as_bytes());
             if is_edited && !args.force {
                 return Err(InspectError::Edited(path));

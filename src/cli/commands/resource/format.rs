@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use clap::ValueEnum;
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::model::{Role, TypeModel};
 use switchtender_devices::not_understood::NotUnderstood;
@@ -19,7 +18,7 @@ use crate::fleet::manifest_resource::ManifestResource;
 use crate::report::UnknownText;
 use crate::terminal_text::TerminalText;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceFormat {
     /// Puppet code
     Puppet,
@@ -30,13 +29,12 @@ pub(crate) enum ResourceFormat {
     /// A catalog for --catalog
     Catalog,
     /// YAML as `puppet device --to_yaml` prints it, without templates.
-    #[value(skip)]
     PuppetYaml,
 }
 
 /// The resources of one type on a device.
 pub(crate) struct TypeResources {
-    model: Arc<TypeModel>,
+    pub(super) model: Arc<TypeModel>,
     pub(crate) resources: Vec<ManifestResource>,
     /// Lines, rows and objects that are no resource.
     pub(crate) not_understood: Vec<NotUnderstood>,
@@ -72,13 +70,13 @@ impl TypeResources {
     }
 
     /// Leaves only the resource with this name.
-    fn select(&mut self, name: &str) {
+    pub(super) fn select(&mut self, name: &str) {
         let is_named = |one: &ManifestResource| one.title.eq_ignore_ascii_case(name);
         self.resources.retain(is_named);
         self.not_understood.retain(|text| text.may_be_of(name));
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.resources.is_empty() && self.not_understood.is_empty()
     }
 }
@@ -259,7 +257,7 @@ fn begins_with_blank(tree: &Json) -> bool {
 
 /// The resources by type and title. Those that cannot be managed as they are printed are apart, with
 /// the reason, so that the others are desired state.
-fn tree(
+pub(super) fn tree(
     types: &[TypeResources],
     attributes: impl Fn(&TypeModel, &ManifestResource) -> Json,
 ) -> Json {
@@ -311,7 +309,7 @@ fn catalog(types: &[TypeResources], certname: &str) -> Json {
     json!({ "name": certname, "resources": resources.collect::<Vec<_>>() })
 }
 
-fn attributes(resource: &ManifestResource, json: impl Fn(&Value) -> Json) -> Json {
+pub(super) fn attributes(resource: &ManifestResource, json: impl Fn(&Value) -> Json) -> Json {
     let attributes = resource.attributes.iter();
     let attributes = attributes.map(|(name, value)| (name.to_string(), json(value)));
     Json::Object(attributes.collect())

@@ -28,7 +28,7 @@ pub(super) async fn run(
         let inspection = inspect::instances(&device.connector, &model).await;
         let inspection = inspection.map_err(|error| read_error(&file, &error))?;
         inspection.notes.iter().for_each(|note| eprint_notice(note));
-        return show(args, &file, &device.name, &model, inspection, name);
+        return show(args, (&file, &device.name), &model, inspection, name);
     }
     let mut exit = Exit::SUCCESS;
     let mut inspection = read_all(device, &mut exit).await?;
