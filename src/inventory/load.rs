@@ -420,7 +420,7 @@ fn expanded(findings: &Findings, devices: NamedTables) -> NamedTables {
 }
 
 /// The platforms in `examples/definitions`.
-const EXAMPLE_PLATFORMS: [&str; 22] = [
+const EXAMPLE_PLATFORMS: [&str; 21] = [
     "arista_eos",
     "aruba_aoscx",
     "dell_os10",
@@ -435,7 +435,6 @@ const EXAMPLE_PLATFORMS: [&str; 22] = [
     "junos",
     "junos_netconf",
     "netscaler",
-    "nxos",
     "openconfig_netconf",
     "pan_os",
     "routeros_rest",
@@ -445,7 +444,7 @@ const EXAMPLE_PLATFORMS: [&str; 22] = [
     "vyos",
 ];
 
-/// The example platform that a name means: `cisco_nxos` and Ansible's `cisco.nxos.nxos` are `nxos`.
+/// The example platform that a name means: `eos` and Ansible's `arista.eos.eos` are `arista_eos`.
 fn example_platform(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase().replace('-', "_");
     let name = name.rsplit('.').next().unwrap_or(&name);

@@ -76,7 +76,7 @@ fn driver_import_drafts_types_that_pass_their_tests_and_lists_the_rest() {
         &[
             "driver",
             "import",
-            "nxos",
+            "cisco_nxos",
             "REFERENCE",
             "--variant",
             "new_os",
@@ -94,13 +94,15 @@ fn driver_import_drafts_types_that_pass_their_tests_and_lists_the_rest() {
         "`other`: it is read from another line than the one that sets it",
         "`several`: several lines set it",
     ] {
-        imported.assert_contains(&format!("not drafted: nxos/box_routing.toml: {reason}"));
+        imported.assert_contains(&format!(
+            "not drafted: cisco_nxos/box_routing.toml: {reason}"
+        ));
     }
     let read = |path: &str| {
         let path = directory.path().join("definitions").join(path);
         fs::read_to_string(path).unwrap()
     };
-    let definition = read("nxos/box_routing.toml");
+    let definition = read("cisco_nxos/box_routing.toml");
     for line in [
         r#"block = ["router box {process}", "router box {process} / vrf {vrf}"]"#,
         "line = \"cost {cost}\"\nabsent = 10",
@@ -113,16 +115,6 @@ fn driver_import_drafts_types_that_pass_their_tests_and_lists_the_rest() {
         assert!(definition.contains(line), "{line}\n{definition}");
     }
     assert!(read("models/box_routing.toml").contains("default_word   = \"default\""));
-    fs::create_dir_all(directory.path().join("definitions/nxos")).unwrap();
-    let platform = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/examples/definitions/nxos/platform.toml"
-    );
-    fs::copy(
-        platform,
-        directory.path().join("definitions/nxos/platform.toml"),
-    )
-    .unwrap();
     run(directory.path(), &["driver", "validate", "DEFINITIONS"]).assert_code(0);
     run(directory.path(), &["driver", "test", "DEFINITIONS"]).assert_code(0);
 }
@@ -135,7 +127,7 @@ fn driver_import_reports_why_nothing_was_drafted() {
         &[
             "driver",
             "import",
-            "nxos",
+            "cisco_nxos",
             "REFERENCE",
             "--variant",
             "old_os",

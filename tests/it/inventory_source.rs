@@ -42,7 +42,7 @@ fn unknown_platform_is_an_error_of_its_device() {
     let directory = tempfile::tempdir().unwrap();
     let list = r#"{"_meta": {"hostvars": {
         "sw1": {"ansible_network_os": "cisco.ios.ios"},
-        "sw2": {"ansible_network_os": "cisco.nxos.nxos"},
+        "sw2": {"ansible_network_os": "cisco.iosxr.iosxr"},
         "sw3": {"ansible_network_os": "cisco.ios.ios", "ansible_host": "{{ address }}"}}}}"#;
     fs::write(directory.path().join("hosts.json"), list).unwrap();
     let text =
@@ -63,8 +63,8 @@ fn unknown_platform_is_an_error_of_its_device() {
     ]);
     planned.assert_code(4);
     planned.assert_contains("sw1 (cisco_ios)");
-    planned.assert_contains("unknown platform `cisco.nxos.nxos`");
-    planned.assert_contains("`nxos` is in examples/definitions");
+    planned.assert_contains("unknown platform `cisco.iosxr.iosxr`");
+    planned.assert_contains("`ios_xr` is in examples/definitions");
     planned.assert_contains("`ansible_host` of host sw3 is a template");
     let shown = [
         "inventory",
@@ -76,7 +76,7 @@ fn unknown_platform_is_an_error_of_its_device() {
     let shown = program::run(&shown);
     shown.assert_code(1);
     assert!(shown.stdout.contains("sw1\n  platform"), "{shown:?}");
-    shown.assert_contains("error[unknown-platform]: unknown platform `cisco.nxos.nxos`");
+    shown.assert_contains("error[unknown-platform]: unknown platform `cisco.iosxr.iosxr`");
     let arguments = [
         "--run-commands",
         "--inventory",
@@ -86,7 +86,7 @@ fn unknown_platform_is_an_error_of_its_device() {
     ];
     let validated = program::run(&[&["validate"], &arguments[..]].concat());
     validated.assert_code(1);
-    validated.assert_contains("unknown platform `cisco.nxos.nxos`");
+    validated.assert_contains("unknown platform `cisco.iosxr.iosxr`");
 }
 
 #[test]

@@ -77,7 +77,7 @@ use places::Places;
 use refresh::RefreshRule;
 use rewrite::Rewrite;
 use rules::{CliAttributeRule, CliInstanceRule, WriteOnly};
-use template::Vocabulary;
+use template::{Vocabulary, value_parts};
 
 /// A type on a platform with command lines.
 #[derive(Clone, Debug)]
@@ -177,6 +177,9 @@ impl Vocabulary for CliType {
     }
 
     fn reads_each_word(&self, attribute: &str) -> bool {
+        if value_parts::split(attribute).is_some() {
+            return false;
+        }
         let model = self.model.attributes.get(attribute);
         self.codecs.contains_key(attribute) || model.is_none_or(|model| model.array.is_some())
     }

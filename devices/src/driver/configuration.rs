@@ -128,6 +128,27 @@ impl Driver {
         self.masked_difference([before, after], &trees)
     }
 
+    /// The state without lines that the types of changes have added before their own: they stay.
+    pub(crate) fn without_needed_lines<'m>(
+        &self,
+        models: impl Iterator<Item = &'m TypeModel>,
+        (before, after): (&State, &State),
+    ) -> State {
+        let implementations = models.filter_map(|model| self.implementation(model).ok());
+        let mut needed: Vec<String> = implementations
+            .flat_map(|one| one.lines_that_stay())
+            .collect();
+        let old = before.tree(CONFIG).map_or(&[][..], |tree| &tree.nodes);
+        needed.retain(|line| old.iter().all(|node| node.text != *line));
+        let mut state = after.clone();
+        if !needed.is_empty()
+            && let Some(tree) = state.tree_mut(CONFIG)
+        {
+            tree.nodes.retain(|node| !needed.contains(&node.text));
+        }
+        state
+    }
+
     /// The lines and blocks of the configuration that operations change without an effect on its
     /// prediction.
     pub fn lines_read_elsewhere(&self, model: &TypeModel, operations: &[Operation]) -> Vec<String> {

@@ -192,6 +192,11 @@ pub trait ChangePlanner {
     /// Applies operations to the state, as the device would.
     fn predict(&self, state: &mut State, operations: &[Operation]);
 
+    /// Lines of the top level that come before those of the type, and stay.
+    fn lines_that_stay(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The lines and blocks of the configuration that operations change without an effect on its
     /// prediction, because the type is read elsewhere.
     fn lines_read_elsewhere(&self, operations: &[Operation]) -> Vec<String> {

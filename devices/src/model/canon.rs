@@ -23,6 +23,8 @@ pub enum Canon {
     Wildcard,
     /// An OSPF area: a number up to 65535, else in the form of an address.
     Area,
+    /// An OSPF area in the form of an address.
+    AreaAddress,
     /// A MAC address, `0011.2233.44ab`.
     MacDots,
     /// A MAC address, `00:11:22:33:44:ab`.
@@ -37,13 +39,14 @@ pub enum Canon {
 
 impl Canon {
     /// The words of definitions.
-    pub(super) const ALL: [(&'static str, Canon); 11] = [
+    pub(super) const ALL: [(&'static str, Canon); 12] = [
         ("base", Canon::Base),
         ("decimal", Canon::Decimal),
         ("ip", Canon::Ip),
         ("network", Canon::Network),
         ("wildcard", Canon::Wildcard),
         ("area", Canon::Area),
+        ("area-address", Canon::AreaAddress),
         ("mac-dots", Canon::MacDots),
         ("mac-colons", Canon::MacColons),
         ("lower", Canon::Lower),
@@ -64,6 +67,7 @@ impl Canon {
                 None => text,
             },
             Canon::Area => area(&text).unwrap_or(text),
+            Canon::AreaAddress => area_address(&text).map_or(text, |area| area.to_string()),
             Canon::MacDots => mac(&text, 4, ".").unwrap_or(text),
             Canon::MacColons => mac(&text, 2, ":").unwrap_or(text),
             Canon::Decimal => decimal(text),
@@ -101,15 +105,17 @@ fn decimal(text: String) -> String {
 }
 
 fn area(text: &str) -> Option<String> {
-    let number = match text.parse::<Ipv4Addr>() {
-        Ok(address) => address.to_bits(),
-        Err(_) => text.parse().ok()?,
-    };
+    let number = area_address(text)?.to_bits();
     Some(if number <= LARGEST_AREA_NUMBER {
         number.to_string()
     } else {
         Ipv4Addr::from_bits(number).to_string()
     })
+}
+
+fn area_address(text: &str) -> Option<Ipv4Addr> {
+    let address = text.parse().ok();
+    address.or_else(|| text.parse().ok().map(Ipv4Addr::from_bits))
 }
 
 /// A MAC address in groups of digits. Words after it are unchanged.
@@ -138,6 +144,9 @@ mod tests {
             (Canon::Decimal, "010", "10"),
             (Canon::Decimal, "000", "0"),
             (Canon::Decimal, "0x10", "0x10"),
+            (Canon::AreaAddress, "0", "0.0.0.0"),
+            (Canon::AreaAddress, "10.0.0.1", "10.0.0.1"),
+            (Canon::AreaAddress, "backbone", "backbone"),
             (Canon::Area, "0", "0"),
             (Canon::Area, "0.0.0.0", "0"),
             (Canon::Area, "007", "7"),

@@ -18,7 +18,7 @@ use crate::coverage::counts::ClassCounts;
 const FOLDERS: [(&str, &str); 5] = [
     ("ios", "cisco_ios"),
     ("eos", "arista_eos"),
-    ("nxos", "nxos"),
+    ("nxos", "cisco_nxos"),
     ("xr", "ios_xr"),
     ("junos", "junos"),
 ];

@@ -550,7 +550,6 @@ fn example_platforms_are_those_of_the_directory() {
     names.sort();
     assert_eq!(names, EXAMPLE_PLATFORMS);
     for (name, expected) in [
-        ("cisco_nxos", Some("nxos")),
         ("eos", Some("arista_eos")),
         ("juniper_junos", Some("junos")),
         ("cisco_ios", None),

@@ -184,7 +184,7 @@ fn unusable_output_is_an_error_without_secrets() {
     }
     // The others run.
     let hosts = meta(
-        "\"ansible_network_os\": \"cisco.nxos.nxos\"}, \"sw2\": {\"ansible_port\": \"x\"}, \"sw3\": {",
+        "\"ansible_network_os\": \"cisco.iosxr.iosxr\"}, \"sw2\": {\"ansible_port\": \"x\"}, \"sw3\": {",
     );
     let text = format!("{SOURCE}{DEFAULTS}platform = \"cisco_ios\"\n");
     let inventory = parse(&text, &hosts).unwrap();

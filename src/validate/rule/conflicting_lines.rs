@@ -90,11 +90,23 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         settings.sort_by_key(|(index, ..)| *index);
         let (first, rest) = settings.split_first().expect("what is seen was set");
         for other in rest {
-            if other.0 != first.0 && !first.2.is_removal && other.2.sent != first.2.sent {
+            let is_created = creates(&first.2, &other.2) || creates(&other.2, &first.2);
+            let differs = other.2.sent != first.2.sent && !is_created;
+            if other.0 != first.0 && !first.2.is_removal && differs {
                 findings.push(finding(context, other, first));
             }
         }
     }
+}
+
+/// Whether a line creates what another one has further words about: `switchport`, and `switchport mode trunk`.
+fn creates(creation: &Effect, other: &Effect) -> bool {
+    let ([line], [further]) = (creation.sent.as_slice(), other.sent.as_slice()) else {
+        return false;
+    };
+    let (line, further) = (line.to_string(), further.to_string());
+    let rest = further.strip_prefix(&line);
+    creation.attribute == "ensure" && rest.is_some_and(|rest| rest.starts_with(' '))
 }
 
 /// By type, the attributes that can configure the same setting as another type or another resource.

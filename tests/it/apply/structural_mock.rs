@@ -18,7 +18,7 @@ fn definitions() -> String {
 
 const DEVICES: [(&str, &str); 6] = [
     ("r1", "frr"),
-    ("nx1", "nxos"),
+    ("nx1", "cisco_nxos"),
     ("hw1", "huawei_vrp"),
     ("vy1", "vyos"),
     ("jun1", "junos"),
@@ -36,11 +36,10 @@ fn lab() -> Lab {
         )
     };
     let neighbor = json!({
-        "asn": 65000, "vrf": "RED", "name": "192.0.2.1", "remote_as": 65001, "ipv4_unicast": true,
-        "ipv4_maximum_prefix": 100,
+        "asn": 65000, "vrf": "RED", "neighbor": "192.0.2.1", "remote_as": 65001, "ebgp_multihop": 2,
     });
     lab.write_resources("r1", &[interface("eth0")]);
-    lab.write_resources("nx1", &[resource("Nxos_bgp_neighbor", "spine", neighbor)]);
+    lab.write_resources("nx1", &[resource("Cisco_bgp_neighbor", "spine", neighbor)]);
     lab.write_resources("hw1", &[interface("GigabitEthernet0/0/1")]);
     lab.write_resources("vy1", &[interface("eth0")]);
     let neighbor = json!({"peer_as": 65001, "description": "spine 1", "export": ["A", "B"]});
@@ -165,8 +164,8 @@ async fn structural_mock_starts_with_a_saved_configuration() {
         ),
         (
             "nx1",
-            "version 9.3\nrouter bgp 65000\n  vrf RED\n    neighbor 192.0.2.1\n      remote-as 65001\n      \
-             address-family ipv4 unicast\n        maximum-prefix 100\n",
+            "version 9.3\nfeature bgp\nrouter bgp 65000\n  vrf RED\n    neighbor 192.0.2.1\n      remote-as 65001\n      \
+             ebgp-multihop 2\n",
         ),
         (
             "hw1",
@@ -423,7 +422,7 @@ async fn undo_restores_any_command_line() {
 /// Texts of blocks, lines that come first, blocks in parts and inactive lines, on their devices.
 #[tokio::test(flavor = "multi_thread")]
 async fn structural_mock_has_texts_needed_lines_and_inactive_lines() {
-    let lab = Lab::with_devices(&[("xr1", "ios_xr"), ("nx1", "nxos"), ("jun1", "junos")]);
+    let lab = Lab::with_devices(&[("xr1", "ios_xr"), ("nx1", "cisco_nxos"), ("jun1", "junos")]);
     let configs = lab.path("running");
     std::fs::create_dir(&configs).unwrap();
     for (name, config) in [

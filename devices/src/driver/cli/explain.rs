@@ -150,6 +150,14 @@ impl CliType {
         if let Some(line) = rule.default_line() {
             read.push(format!("else the global line {}", line.text));
         }
+        for default in &rule.default_values {
+            let only = default.only.iter();
+            let only: Vec<_> = only
+                .map(|(name, pattern)| format!("{name} matches {}", pattern.as_str()))
+                .collect();
+            let value = default.value.inspect();
+            read.push(format!("else {value} if {}", only.join(" and ")));
+        }
         let absent = rule.absent.as_ref();
         if let Some(absent) = absent.filter(|_| rule.order().is_none()) {
             read.push(format!("no line means {}", absent.inspect()));

@@ -406,7 +406,9 @@ impl CliType {
             }
         }
         for rule in self.attributes.values() {
-            if let Some(value) = self.global_default(rule, &found.attributes, state) {
+            let default = self.global_default(rule, &found.attributes, state);
+            let default = default.or_else(|| rule.default_value(&found.attributes).cloned());
+            if let Some(value) = default {
                 found.defaults.insert(rule.name.clone(), value);
             }
             // The line has words that may be the value.
@@ -430,9 +432,9 @@ impl CliType {
                 // The other table shows what the device chose without a line.
                 found.defaults.insert(rule.name.clone(), absent.clone());
             }
-            let global = rule.default_line.as_ref();
-            let global = global.and_then(|_| found.defaults.get(&rule.name).cloned());
-            if let Some(value) = chosen.or(global).or_else(|| rule.absent.clone()) {
+            let has_own = rule.default_line.is_some() || !rule.default_values.is_empty();
+            let own = found.defaults.get(&rule.name).filter(|_| has_own);
+            if let Some(value) = chosen.or(own.cloned()).or_else(|| rule.absent.clone()) {
                 found.attributes.insert(rule.name.clone(), value);
             }
         }

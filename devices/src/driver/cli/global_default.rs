@@ -44,8 +44,17 @@ impl CliType {
     }
 }
 
-/// Whether a line applies to the instance.
-fn is_about(only: &[(String, Pattern)], names: &Attributes) -> bool {
+impl CliAttributeRule {
+    /// The value without a line of an instance with these names and values, if it is not `absent`.
+    pub(super) fn default_value(&self, values: &Attributes) -> Option<&Value> {
+        let mut all = self.default_values.iter();
+        let default = all.find(|default| is_about(&default.only, values))?;
+        Some(&default.value)
+    }
+}
+
+/// Whether all patterns match the values.
+pub(super) fn is_about(only: &[(String, Pattern)], names: &Attributes) -> bool {
     let fits = |(name, pattern): &(String, Pattern)| {
         let text = names.get(name).and_then(Value::scalar_text);
         text.is_some_and(|text| pattern.is_match(&text))
@@ -61,10 +70,17 @@ pub(super) fn check(cli: &CliType, root: &Table<'_>) {
             .error_with_help("else", span.clone(), message, help);
     };
     for rule in cli.attributes.values() {
+        let name = &rule.name;
+        if rule.absent.is_none() && !rule.default_values.is_empty() {
+            error(
+                &rule.span,
+                format!("`{name}` has `else.value` and no `absent`"),
+                "add the value of all other instances without a line",
+            );
+        }
         let Some(DefaultLine { line, only }) = rule.default_line.as_deref() else {
             continue;
         };
-        let name = &rule.name;
         let in_block = cli.instance.kind.blocks().is_some();
         let alone = rule.with.is_empty() && rule.inside.is_none() && rule.sub.is_empty();
         if !in_block || !alone || rule.many || !rule.has_own_lines() {

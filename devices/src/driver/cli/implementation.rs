@@ -225,6 +225,10 @@ impl ChangePlanner for CliType {
         self.apply(state, operations);
     }
 
+    fn lines_that_stay(&self) -> Vec<String> {
+        self.needed_lines().map(|line| line.text.clone()).collect()
+    }
+
     fn lines_read_elsewhere(&self, operations: &[Operation]) -> Vec<String> {
         if self.instance.kind.is_row() || self.instance.from == rules::CONFIG {
             return Vec::new();

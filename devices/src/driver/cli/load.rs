@@ -7,9 +7,11 @@ mod attribute;
 pub(in crate::driver) mod attribute_keys;
 mod check;
 mod check_creation;
+pub(in crate::driver) mod defaults;
 mod instance;
 pub(in crate::driver) mod instance_keys;
 mod named_lines;
+mod needed_lines;
 mod secrets;
 pub(in crate::driver) mod sections;
 mod text_body;
@@ -161,6 +163,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         rule.inside = None;
         rule.default_cell = None;
         rule.default_line = None;
+        rule.default_values.clear();
     }
     let needs_config = attributes
         .values()
@@ -173,7 +176,8 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             "`needs` requires a read `config` of lines, which shows whether the device has them";
         item.error("no-effect", message);
     }
-    if needs_config || !instance.needs.is_empty() {
+    let needed = attributes.values().flat_map(|rule| &rule.needs);
+    if needs_config || instance.needs.iter().chain(needed).next().is_some() {
         requests.extend(context.reads.get(CONFIG).map(|rule| rule.request.clone()));
     }
     let mut names = HashSet::new();

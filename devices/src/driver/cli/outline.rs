@@ -7,7 +7,7 @@ use switchtender_outline::{
 use super::CliType;
 use super::block_path::BlockPath;
 use super::order::FIRST;
-use super::rules::{CliAttributeRule, InstanceKind, range_set};
+use super::rules::{CliAttributeRule, InstanceKind, NeededLine, range_set};
 use super::template::LineTemplate;
 use crate::value::Value;
 
@@ -23,15 +23,21 @@ pub(super) fn header(template: &LineTemplate) -> String {
     complete(&template.pattern(&[]))
 }
 
+/// The lines that every resource needs.
+fn unconditional(needed: &[NeededLine]) -> Vec<String> {
+    let lines = needed.iter().filter(|line| line.only.is_empty());
+    lines.map(|line| line.text.clone()).collect()
+}
+
 impl CliType {
     /// Adds the shapes of the lines of the type. Types can have lines in common.
     pub(super) fn add_shapes(&self, command_line: &mut CommandLine) {
-        let needed = self.instance.needs.iter();
-        let needed = needed.map(|line| complete(&format!(" {}", regex::escape(line))));
+        let needed = self.needed_lines();
+        let needed = needed.map(|line| complete(&format!(" {}", regex::escape(&line.text))));
         let needed = needed.map(|pattern| LineShape::new(&[], vec![pattern]));
         let own = self.line_shapes().into_iter().map(|shape| LineShape {
             needs: match shape.block.as_slice() {
-                [] => self.instance.needs.clone(),
+                [] => unconditional(&self.instance.needs),
                 _ => Vec::new(),
             },
             text_end: self.end_of_text(&shape),

@@ -347,6 +347,10 @@ impl CliType {
             }
             None => return false,
         };
+        let is_shared = bindings.iter().any(|(name, value)| {
+            let other = rule.with.iter().find(|other| **other == *name);
+            other.is_some_and(|name| self.is_printed(name, value))
+        });
         // A shared line may have no value for its first attribute.
         let value = take_bound(bindings, &rule.name);
         let value = value.map(|value| self.finished(&rule.name, value));
@@ -375,10 +379,10 @@ impl CliType {
             .retain(|node| self.read_shared_line(rule, node).is_none());
         // The device does not print its default, and prints the `no` form otherwise.
         let by_itself = defaults.get(&rule.name).or(rule.absent.as_ref());
-        let printed = value
+        let is_default = value
             .as_ref()
-            .is_none_or(|value| by_itself != Some(value) && !self.is_unset(&rule.name, value));
-        if printed {
+            .is_some_and(|value| by_itself == Some(value) || self.is_unset(&rule.name, value));
+        if !is_default || is_shared || !rule.default_values.is_empty() {
             if let Some(text) = self.as_printed(&rule.lines, text) {
                 node.text = text;
             }

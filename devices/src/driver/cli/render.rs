@@ -140,7 +140,7 @@ impl CliType {
         }
         let mut rendered = rendering.rendered;
         added_values::without_removals_of_added(&mut rendered.operations, &self.negation);
-        self.add_needed_lines(goal.kind, state, &mut rendered.operations);
+        self.add_needed_lines(goal, &merged, state, &mut rendered.operations);
         Ok(rendered)
     }
 

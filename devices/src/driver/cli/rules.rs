@@ -8,6 +8,7 @@ use crate::map::IndexMap;
 use super::block_path::BlockPath;
 use super::row_rule::RowRule;
 use super::template::LineTemplate;
+use crate::document::At;
 use crate::driver::codec::{Codec, RangeSet};
 use crate::driver::explanation::NotApplied;
 use crate::driver::offline_rule::RowBlocks;
@@ -30,7 +31,7 @@ pub(crate) struct CliInstanceRule {
     pub(crate) create: Vec<LineTemplate>,
     pub(crate) remove: Vec<LineTemplate>,
     /// Lines of the top level that the device needs before those of the type. They are never removed.
-    pub(crate) needs: Vec<String>,
+    pub(crate) needs: Vec<NeededLine>,
     /// Sent instead for the last instance of a block; removes the block.
     pub(crate) remove_empty: Option<LineTemplate>,
     /// What is removed before a line is sent.
@@ -308,6 +309,10 @@ pub(crate) struct CliAttributeRule {
     pub(crate) equivalents: IndexMap<String, Vec<EquivalentValue>>,
     pub(crate) default_cell: Option<Box<DefaultCell>>,
     pub(crate) default_line: Option<Box<DefaultLine>>,
+    /// The value without a line of instances with certain names or values; the first that applies counts.
+    pub(crate) default_values: Vec<DefaultValue>,
+    /// Lines of the top level that the device needs before a line with a value. They are never removed.
+    pub(crate) needs: Vec<NeededLine>,
     pub(crate) write_only: Option<WriteOnly>,
 }
 
@@ -437,6 +442,22 @@ pub(crate) struct DefaultLine {
     pub(crate) line: LineTemplate,
     /// By namevar: the instances to which it applies.
     pub(crate) only: Vec<(String, Pattern)>,
+}
+
+/// The value without a line of some instances.
+#[derive(Clone, Debug)]
+pub(crate) struct DefaultValue {
+    pub(crate) value: Value,
+    /// By attribute: the instances to which it applies.
+    pub(crate) only: Vec<(String, Pattern)>,
+}
+
+/// A line of the top level that must come before others.
+#[derive(Clone, Debug)]
+pub(crate) struct NeededLine {
+    pub(crate) text: String,
+    /// By attribute: patterns of the resources that need it.
+    pub(crate) only: Vec<(At<String>, Pattern)>,
 }
 
 /// The removal of a line.

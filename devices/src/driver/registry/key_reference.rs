@@ -7,7 +7,8 @@ use serde_json::Value as Json;
 
 use super::Registry;
 use crate::dialogue::rest_rules::{RestCandidateKeys, TokenKeys};
-use crate::driver::cli::load::attribute_keys::{AttributeKeys, ElseKeys};
+use crate::driver::cli::load::attribute_keys::AttributeKeys;
+use crate::driver::cli::load::defaults::ElseKeys;
 use crate::driver::cli::load::instance_keys::InstanceKeys;
 use crate::driver::codec::CodecKeys;
 use crate::driver::command::load::CommandKeys;

@@ -126,7 +126,10 @@ impl DeviceState {
             return first.into_planned(difference, Vec::new());
         }
         let is_own = |effect: &SideEffect| changes.iter().any(|(change, _)| effect.is_of(change));
-        let mut effects = self.driver.side_effects(&self.before, &first.state);
+        let models = changes.iter().map(|(change, _)| &*change.desired.model);
+        let states = (&self.before, &first.state);
+        let seen = self.driver.without_needed_lines(models, states);
+        let mut effects = self.driver.side_effects(&self.before, &seen);
         // What a resource leaves that cannot be undone is not removed through another type.
         let is_incomplete = first
             .resources

@@ -151,7 +151,7 @@ fn committed_changes_are_in_the_difference_and_in_the_undo() {
 
 #[test]
 fn undo_leaves_a_line_that_a_type_needs_and_names_it() {
-    let mut state = example_state("nxos", "version 9.3(5)\nfeature lacp\n");
+    let mut state = example_state("cisco_nxos", "version 9.3(5)\nfeature lacp\n");
     let want = [("domain", "10"), ("ensure", "present")];
     let desired = desired(&state, "cisco_vpc_domain", &want);
     let change = change(&mut state, &desired).expect("it differs");

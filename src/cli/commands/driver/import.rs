@@ -21,7 +21,7 @@ use crate::cli::options::global::Global;
 /// what was not drafted is listed; existing files are never replaced.
 ///
 /// Example:
-///   switchtender driver import nxos cmd_ref/vrf.yaml --variant N9k --output definitions
+///   switchtender driver import cisco_nxos cmd_ref/vrf.yaml --variant N9k --output definitions
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct DriverImportArgs {

@@ -345,7 +345,7 @@ fn foreign_configurations_become_shorter_files_whose_plan_is_empty() {
     for (folder, platform) in [
         ("ios", "cisco_ios"),
         ("eos", "arista_eos"),
-        ("nxos", "nxos"),
+        ("nxos", "cisco_nxos"),
         ("xr", "ios_xr"),
         ("junos", "junos"),
     ] {

@@ -3,14 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::attribute_keys::{AttributeKeys, ElseKeys, ElseLocation, Position};
+use super::attribute_keys::{AttributeKeys, Position};
+use super::defaults::Defaults;
+use super::needed_lines;
 use super::text_body::text_body;
 use super::toml::{SetLine, codec};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::{At, Named, Table};
 use crate::driver::cli::rules::{
-    Cell, CliAttributeRule, CliLocation, DefaultCell, DefaultLine, Misleading, MoveRule, NoForm,
-    REMOVED,
+    Cell, CliAttributeRule, CliLocation, Misleading, MoveRule, NoForm, REMOVED,
 };
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
@@ -42,7 +43,7 @@ pub(super) fn attribute(
         context,
         model,
         table,
-        span,
+        ..
     } = source;
     let keys = AttributeKeys::of(table)?;
     if let Some(name) = &keys.codec
@@ -79,10 +80,10 @@ pub(super) fn attribute(
             effect: keys.reason,
         })
     });
-    let mut other = keys.fallback;
-    let default_line = other.as_mut().and_then(|keys| default_line(keys, table));
-    let other = other.filter(|_| default_line.is_none());
-    let default_cell = other.and_then(|keys| default_cell(keys, model, table));
+    let defaults = Defaults::load(keys.fallback, &source, codec);
+    if let Some(item) = table.get("needs") {
+        needed_lines::check(context, &keys.needs, &item);
+    }
     let values = keys.values;
     let mut rule = CliAttributeRule {
         location,
@@ -123,9 +124,11 @@ pub(super) fn attribute(
         last: keys.last,
         at_most: keys.at_most,
         equivalents: by_value(keys.alike, |all| all),
-        default_cell,
-        default_line,
-        ..CliAttributeRule::nowhere(&model.name, span)
+        default_cell: defaults.cell,
+        default_line: defaults.line,
+        default_values: defaults.values,
+        needs: keys.needs,
+        ..CliAttributeRule::nowhere(&model.name, source.span)
     };
     if let Some(follows) = keys.follows {
         if follows.len() != rule.lines.len() {
@@ -241,50 +244,6 @@ fn location(
     })
 }
 
-/// The default in a global line. `None`: the value is in another read, or nowhere else.
-fn default_line(keys: &mut ElseKeys, table: &Table<'_>) -> Option<Box<DefaultLine>> {
-    let position = match keys.line {
-        Some(_) => ElseLocation::GlobalLine,
-        None => ElseLocation::OtherRead,
-    };
-    ElseKeys::KEYS.check(position, &table.table("else")?);
-    let only = std::mem::take(&mut keys.only).into_iter();
-    let only = only.map(|(name, pattern)| (name.value, pattern)).collect();
-    let line = keys.line.take()?;
-    Some(Box::new(DefaultLine { line, only }))
-}
-
-/// The default in another read. `None`: its error is reported.
-fn default_cell(
-    keys: ElseKeys,
-    model: &AttributeModel,
-    table: &Table<'_>,
-) -> Option<Box<DefaultCell>> {
-    let [read, key, name] = [
-        ("from", keys.from),
-        ("key", keys.key),
-        ("column", keys.column),
-    ]
-    .map(|(key, value)| {
-        if value.is_none() {
-            let message = format!("key `{key}` is missing in [{}.else]", table.path);
-            table
-                .findings
-                .error("missing-key", table.span.clone(), message);
-        }
-        value
-    });
-    Some(Box::new(DefaultCell {
-        read: read?,
-        key: key?,
-        cell: Cell {
-            name: name?,
-            when: patterns_by_value(keys.when, model, table),
-            pattern: keys.pattern,
-        },
-    }))
-}
-
 /// Reports names of values that the model does not have.
 fn check_value_names(keys: &AttributeKeys, model: &AttributeModel, table: &Table<'_>) {
     let check = |value: &str, span: &Range<usize>| {
@@ -318,7 +277,7 @@ fn by_value<T, V>(entries: Named<T>, value: impl Fn(T) -> V) -> IndexMap<String,
         .collect()
 }
 
-fn patterns_by_value(
+pub(super) fn patterns_by_value(
     patterns: Named<Pattern>,
     model: &AttributeModel,
     table: &Table<'_>,
@@ -392,7 +351,7 @@ fn values_by_attribute(
 
 /// The value of a key in the form of the model and the codec. `None`: it is invalid, which is
 /// reported.
-fn canonical(
+pub(super) fn canonical(
     table: &Table<'_>,
     (key, value): (&'static str, &At<Value>),
     model: &AttributeModel,

@@ -1,9 +1,10 @@
 //! The keys of `[attr.x]`, and the positions of values where each has an effect.
 
+use super::defaults::DefaultKeys;
 use super::toml::{ReplaceFirst, SetLine};
 use crate::document::{At, Named, SectionForm, keys, word_values};
 use crate::driver::cli::rules::{
-    CliAttributeRule, CliLocation, EquivalentValue, NoForm, WriteOnly,
+    CliAttributeRule, CliLocation, EquivalentValue, NeededLine, NoForm, WriteOnly,
 };
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::unsupported::Unsupported;
@@ -122,7 +123,9 @@ keys! {
         /// The inner block with the lines, or the list of members.
         sub: Vec<String> where [OwnLine, Text, Exists, InnerBlock],
         /// Location of the value if there is no line.
-        fallback as "else": Option<ElseKeys> where [OwnLine, InstanceLine, Cell],
+        fallback as "else": Vec<DefaultKeys> where [OwnLine, InstanceLine, Cell],
+        /// Lines of the top level that come before a line with a value, and stay.
+        needs: Vec<NeededLine> where SENT,
         /// Value format.
         codec: Option<At<String>> where LISTS,
         /// Words of the device by value. Of several, the first is written. Other values are unchanged.
@@ -190,40 +193,6 @@ keys! {
         after: LineTemplate,
         /// Line or path that moves an instance to the first place.
         before: LineTemplate,
-    }
-}
-
-/// Another place of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::driver) enum ElseLocation {
-    GlobalLine,
-    OtherRead,
-}
-
-impl SectionForm for ElseLocation {
-    const FORMS: &'static [(Self, &'static str)] = &[
-        (ElseLocation::GlobalLine, "`line`"),
-        (ElseLocation::OtherRead, "`from`"),
-    ];
-}
-
-keys! {
-    /// Location of the value if there is no line.
-    pub(in crate::driver) struct ElseKeys at ElseLocation {
-        /// A global line with the default of instances.
-        line: Option<LineTemplate> where [ElseLocation::GlobalLine],
-        /// Patterns of the names to which it applies.
-        only: Named<Pattern> where [ElseLocation::GlobalLine],
-        /// Another read.
-        from: Option<String> where [ElseLocation::OtherRead],
-        /// Its column with the name of the instance.
-        key: Option<String> where [ElseLocation::OtherRead],
-        /// Its column with the value.
-        column: Option<String> where [ElseLocation::OtherRead],
-        /// Patterns by the name of the value.
-        when: Named<Pattern> where [ElseLocation::OtherRead],
-        /// Pattern; the first group is the value.
-        pattern: Option<Pattern> where [ElseLocation::OtherRead],
     }
 }
 

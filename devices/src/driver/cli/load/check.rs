@@ -77,14 +77,6 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
             let message = format!("`skip` of `{name}` has no effect in the header of a block");
             error(rule, message);
         }
-        if rule.replace_first && rule.lines.is_empty() && !rule.many {
-            error(
-                rule,
-                format!(
-                    "`replace` of `{name}` has no effect with `set`: use `line`, or remove `replace`"
-                ),
-            );
-        }
         if rule.many && rule.is_group() {
             root.findings.error_with_help(
                 "no-effect",

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::instance_keys::{CompleteName, InstanceKeys, ReservedKeys, check_instance_keys};
 use super::named_lines::named_prefix;
+use super::needed_lines;
 use super::toml::codec;
 use crate::document::{Named, Table, Template};
 use crate::driver::cli::row_rule::RowRule;
@@ -68,6 +69,9 @@ pub(super) fn instance(
             codecs.insert(name.value, codec);
         }
     }
+    if let Some(item) = table.get("needs") {
+        needed_lines::check(context, &keys.needs, &item);
+    }
     let mut assume = Attributes::default();
     for (name, value) in keys.assume {
         match context.model.canonicalize(&name, &value) {
@@ -91,7 +95,7 @@ pub(super) fn instance(
         mode: keys.mode,
         create: keys.create,
         remove: keys.remove.lines,
-        needs: keys.needs.into_iter().map(|line| line.value).collect(),
+        needs: keys.needs,
         remove_empty: keys.remove_empty,
         replace: keys.replace,
         keep_unmanaged: keys.keep_unmanaged,

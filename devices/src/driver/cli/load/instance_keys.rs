@@ -2,7 +2,7 @@
 
 use crate::document::{At, Item, KeyValue, Named, SectionForm, Table, Template, ValueShape, keys};
 use crate::driver::cli::block_path::BlockPath;
-use crate::driver::cli::rules::{InstanceKind, Replacement};
+use crate::driver::cli::rules::{InstanceKind, NeededLine, Replacement};
 use crate::driver::cli::template::LineTemplate;
 use crate::pattern::Pattern;
 use crate::read::field_path::FieldPath;
@@ -80,7 +80,7 @@ keys! {
         /// Lines, or the form of the request, that remove an instance; `false`: none.
         remove: RemovalLines where WITH_NAMES = RemovalLines::default(),
         /// Lines of the top level that come before those of the type, and stay.
-        needs: Vec<At<String>>,
+        needs: Vec<NeededLine>,
         /// Line for the last line of a block.
         remove_empty: Option<LineTemplate> where [Line],
         /// Patterns of the names of the type.

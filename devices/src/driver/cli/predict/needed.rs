@@ -18,7 +18,8 @@ impl CliType {
             let line = operation.line()?;
             let text = line.text.as_ref().filter(|_| line.mode.is_empty())?;
             let text = text.reveal();
-            self.instance.needs.contains(&text).then_some(text)
+            let mut needed = self.needed_lines();
+            needed.any(|line| line.text == text).then_some(text)
         };
         let lines: Vec<String> = operations.iter().map_while(needed).collect();
         if !lines.is_empty()

@@ -69,6 +69,15 @@ impl Rendering<'_> {
                 let text = self
                     .written(template)
                     .ok_or_else(|| self.error(&rule.name))?;
+                let old = self.current_line(rule).filter(|_| rule.replace_first);
+                if let Some(old) = old {
+                    let negation = &cli.negation;
+                    let removal = match negation.positive(old) {
+                        Some(positive) => Text::plain(positive),
+                        None => negation.negative(Text::plain(old)),
+                    };
+                    self.push_rule(rule, removal);
+                }
                 self.push_rule(rule, text);
             }
             return Ok(());
@@ -285,7 +294,14 @@ impl Rendering<'_> {
                     && self.goal.desired.contains_key(name)
                     && present.contains_key(*name)
             });
-            match (template.write(&values, cli), others.into_iter().next()) {
+            let with_defaults = |name: &str| match names.iter().find(|other| **other == name) {
+                Some(name) => self.value_or_default(name),
+                None => self.value(name),
+            };
+            let line = template.write(&values, cli);
+            // Words that the line requires can be those of the default.
+            let line = line.or_else(|| template.write(&with_defaults, cli));
+            match (line, others.into_iter().next()) {
                 (Some(text), _) => {
                     self.check_complete(template, &text, &present)?;
                     text
@@ -313,6 +329,14 @@ impl Rendering<'_> {
         }
         self.push(&changed, text, rule.prompts);
         Ok(())
+    }
+
+    /// A value for a line, or the one without a line if a line can have it.
+    fn value_or_default(&self, name: &str) -> Option<&Value> {
+        let rule = self.cli.attributes.get(name)?;
+        let values = [self.merged.get(name), rule.absent.as_ref()];
+        let mut values = values.into_iter().flatten();
+        values.find(|value| !self.cli.is_unset(name, value))
     }
 
     /// Whether the catalog removes a line that stands for `true`. The other values of the line go with

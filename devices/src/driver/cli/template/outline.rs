@@ -122,6 +122,14 @@ impl Writer<'_> {
                 return self.word(&regex::escape(word));
             }
             HoleKind::Word | HoleKind::Address(_) | HoleKind::Number => r"\S+",
+            HoleKind::Phrase(words) => &words
+                .iter()
+                .map(|word| match word {
+                    Some(word) => regex::escape(word),
+                    None => r"\S+".to_owned(),
+                })
+                .collect::<Vec<_>>()
+                .join(" +"),
             HoleKind::Quoted => &format!("(?:{QUOTED}|\\S+)"),
             HoleKind::Rest | HoleKind::Numbers => ".+",
             HoleKind::Words | HoleKind::Each(_) => r"\S+(?: +\S+)*?",

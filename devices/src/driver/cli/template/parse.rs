@@ -194,6 +194,14 @@ fn hole(text: &str) -> Result<Hole, TemplateError> {
     } else if let Some((name, kind)) = text.split_once(':') {
         let kind = match kind {
             _ if kind.starts_with("each ") => HoleKind::Each(kind[5..].trim().to_owned()),
+            _ if kind.starts_with("as ") => {
+                let words = kind[3..].split_whitespace();
+                HoleKind::Phrase(
+                    words
+                        .map(|word| (word != "*").then(|| word.to_owned()))
+                        .collect(),
+                )
+            }
             "rest" => HoleKind::Rest,
             "numbers" => HoleKind::Numbers,
             "words" => HoleKind::Words,
@@ -203,7 +211,7 @@ fn hole(text: &str) -> Result<Hole, TemplateError> {
             "ipv6" => HoleKind::Address(Address::Ipv6),
             other => {
                 return Err(TemplateError(format!(
-                    "unknown `:{other}`; known are `:rest`, `:numbers`, `:words`, `:each WORD`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`"
+                    "unknown `:{other}`; known are `:rest`, `:numbers`, `:words`, `:each WORD`, `:as WORD *`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`"
                 )));
             }
         };
@@ -247,7 +255,7 @@ mod tests {
             ("a <b>", "only `[…]` is allowed inside `<…>`"),
             (
                 "{a:x}",
-                "unknown `:x`; known are `:rest`, `:numbers`, `:words`, `:each WORD`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`",
+                "unknown `:x`; known are `:rest`, `:numbers`, `:words`, `:each WORD`, `:as WORD *`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`",
             ),
             ("", "a template cannot be empty"),
         ];

@@ -57,9 +57,20 @@ pub(super) enum HoleKind {
     Words,
     /// The word before each element of a list.
     Each(String),
+    /// A value of this many words, some of which are literal.
+    Phrase(Vec<Option<String>>),
     Flag(String),
     Mark(String),
     Number,
+}
+
+/// Whether the words have the literal ones of a phrase.
+pub(super) fn is_phrase(phrase: &[Option<String>], words: &[&str]) -> bool {
+    let fits = |(expected, word): (&Option<String>, &&str)| match expected {
+        Some(expected) => expected.eq_ignore_ascii_case(word),
+        None => true,
+    };
+    phrase.len() == words.len() && phrase.iter().zip(words).all(fits)
 }
 
 /// The required kind of address.
@@ -213,11 +224,14 @@ pub(super) fn collect_literals(parts: &[Part], literals: &mut BTreeSet<String>) 
                 literals.insert(word.to_lowercase());
             }
             Part::Hole(hole) => {
-                if let HoleKind::Flag(word) | HoleKind::Mark(word) | HoleKind::Each(word) =
-                    &hole.kind
-                {
-                    literals.insert(word.to_lowercase());
-                }
+                let words = match &hole.kind {
+                    HoleKind::Flag(word) | HoleKind::Mark(word) | HoleKind::Each(word) => {
+                        vec![word.clone()]
+                    }
+                    HoleKind::Phrase(words) => words.iter().flatten().cloned().collect(),
+                    _ => Vec::new(),
+                };
+                literals.extend(words.iter().map(|word| word.to_lowercase()));
             }
             Part::Where { .. } | Part::Compound(_) => {}
             Part::Optional(parts) => collect_literals(parts, literals),

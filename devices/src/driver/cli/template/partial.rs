@@ -31,7 +31,11 @@ impl LineTemplate {
             Part::Word(_) | Part::Compound(_) => true,
             Part::Hole(hole) => !matches!(
                 hole.kind,
-                HoleKind::Rest | HoleKind::Numbers | HoleKind::Words | HoleKind::Each(_)
+                HoleKind::Rest
+                    | HoleKind::Numbers
+                    | HoleKind::Words
+                    | HoleKind::Each(_)
+                    | HoleKind::Phrase(_)
             ),
             _ => false,
         });
@@ -107,7 +111,11 @@ pub(super) fn begins(parts: &[&Part], words: &[&str], found: bool) -> bool {
             .split_first()
             .is_none_or(|(_, words)| begins(rest, words, false)),
         Part::Hole(hole) => match &hole.kind {
-            HoleKind::Rest | HoleKind::Numbers | HoleKind::Words | HoleKind::Each(_) => true,
+            HoleKind::Rest
+            | HoleKind::Numbers
+            | HoleKind::Words
+            | HoleKind::Each(_)
+            | HoleKind::Phrase(_) => true,
             _ => words
                 .split_first()
                 .is_none_or(|(_, words)| begins(rest, words, false)),

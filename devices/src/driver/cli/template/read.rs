@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::part::{Hole, HoleKind, Part, collect_holes, is_one_of};
+use super::part::{Hole, HoleKind, Part, collect_holes, is_one_of, is_phrase};
 use super::{Bindings, CAPTURE_MARK, LineTemplate, UNREAD, Vocabulary};
 use super::{compound, ordered};
 use crate::value::Value;
@@ -298,6 +298,14 @@ impl<'a> Matcher<'a> {
                 }
                 let end = at + 2 * values.len();
                 (Value::List(values), end)
+            }
+            HoleKind::Phrase(phrase) => {
+                let words = self.line.words.get(at..at + phrase.len())?;
+                let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+                if !is_phrase(phrase, &words) {
+                    return None;
+                }
+                (read(&words.join(" "))?, at + phrase.len())
             }
             _ if first && is_literal(word) => return None,
             HoleKind::Rest if hole.name.starts_with(CAPTURE_MARK) => {

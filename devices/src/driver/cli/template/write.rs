@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::compound;
-use super::part::{Hole, HoleKind, Part, Piece, is_one_of};
+use super::part::{Hole, HoleKind, Part, Piece, is_one_of, is_phrase};
 use super::{CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number, value_parts};
 use crate::secret::Text;
 use crate::secret_text::is_small_number;
@@ -149,6 +149,11 @@ impl Printer<'_, '_> {
             HoleKind::Address(kind) => {
                 let text = self.vocabulary.write(&hole.name, value)?;
                 kind.is(&text).then_some(text)?
+            }
+            HoleKind::Phrase(phrase) => {
+                let text = self.vocabulary.write(&hole.name, value)?;
+                let words: Vec<&str> = text.split_whitespace().collect();
+                is_phrase(phrase, &words).then(|| words.join(" "))?
             }
             HoleKind::Quoted => {
                 let text = self.vocabulary.write(&hole.name, value)?;

@@ -68,6 +68,7 @@ fn sample(key: &str) -> &'static str {
         "line" => "\"mode {mode}\"",
         "set" => "{ a = \"mode on\" }",
         "follows" => "[\"mode {mode}\"]",
+        "needs" => "\"feature x\"",
         "more" => "\"mode add {mode}\"",
         "less" => "\"mode remove {mode}\"",
         "many" | "prompts" => "true",

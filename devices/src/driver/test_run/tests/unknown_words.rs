@@ -389,7 +389,7 @@ fn unknown_words_in_the_inputs_of_self_tests_are_not_absent_values() {
 const FOREIGN: [(&str, &str); 5] = [
     ("ios", "cisco_ios"),
     ("eos", "arista_eos"),
-    ("nxos", "nxos"),
+    ("nxos", "cisco_nxos"),
     ("xr", "ios_xr"),
     ("junos", "junos"),
 ];
