@@ -346,6 +346,44 @@ mod tests {
     }
 
     #[test]
+    fn page_has_a_section_for_devices_with_the_same_changes() {
+        let device = |number: usize| {
+            let name = format!("sw{number}");
+            let event = json!({
+                "name": "description_changed", "time": TIME, "status": "noop", "property": "description",
+                "message": "x", "previous_value": "unset", "desired_value": format!("port {number}"),
+            });
+            let report = json!({
+                "host": name, "time": TIME, "status": "unchanged", "noop": true, "transaction_completed": true,
+                "resource_statuses": {"Port[1]": {
+                    "failed": false, "changed": false, "skipped": false, "events": [event],
+                }},
+            });
+            let record = RunRecord::of_json(report.to_string().as_bytes()).expect("a report");
+            PageDevice::new(name, record)
+        };
+        let html = render(&Page {
+            title: "Plan".to_owned(),
+            facts: vec![("Author", "ops".to_owned())],
+            totals: None,
+            devices: (1..=30).map(device).collect(),
+        });
+        assert_eq!(html.matches("<section").count(), 1, "{html}");
+        for expected in [
+            "sw[1-30] <small>30 devices</small>",
+            "<th>{description}</th>",
+            "<td><code>port 17</code></td>",
+            "<summary>30 devices</summary>",
+            "<th>Author</th><td>ops</td>",
+        ] {
+            assert!(html.contains(expected), "{expected}: {html}");
+        }
+        for useless in ["Changed</th>", "Skipped</th>", "Duration</th>"] {
+            assert!(!html.contains(useless), "{useless}: {html}");
+        }
+    }
+
+    #[test]
     fn page_needs_no_other_file() {
         let record = RunRecord {
             graph: Some(Ok("<svg id=\"graph\"></svg>".to_owned())),

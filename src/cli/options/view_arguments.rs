@@ -101,3 +101,39 @@ impl ViewFilter {
         self.only.is_empty() || self.only.iter().any(is_of)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printed_statuses_are_accepted_and_select_their_devices() {
+        let all = [
+            "unchanged",
+            "changed",
+            "pending",
+            "failed",
+            "not run",
+            UNREACHABLE,
+        ];
+        for (text, expected) in [
+            ("changed", &["changed", "pending"][..]),
+            ("pending", &["pending"]),
+            ("unchanged", &["unchanged"]),
+            ("not run", &["not run"]),
+            ("not-run", &["not run"]),
+            (UNREACHABLE, &[UNREACHABLE]),
+            ("failed", &["failed", "not run", UNREACHABLE]),
+        ] {
+            let filter = ViewFilter {
+                quiet: false,
+                only: vec![StatusFilter::from_str(text, false).unwrap()],
+            };
+            let shown: Vec<&str> = all
+                .into_iter()
+                .filter(|status| filter.shows(status))
+                .collect();
+            assert_eq!(shown, expected, "{text}");
+        }
+    }
+}

@@ -5,6 +5,7 @@ pub(crate) mod device_groups;
 mod device_names;
 mod device_outputs;
 pub(crate) mod difference;
+mod group_record;
 mod html;
 mod human;
 mod json;

@@ -14,6 +14,7 @@ use super::common_reason::DeviceWords;
 use super::device_groups::{self, add_heading};
 use super::device_names::wrapped;
 use super::device_outputs::DeviceOutputs;
+use super::group_record;
 use super::message;
 use super::plan::PlanText;
 use super::progress::DeviceProgress;
@@ -38,7 +39,7 @@ use crate::report::RunRecord;
 use crate::report::alike::{AlikeDevice, AlikeDevices};
 use crate::run_kind::RunKind;
 use crate::terminal_text::{Style, TerminalText};
-use crate::transaction::{CommandOutcome, LogEntry, LogKind, ResourceStatus, RunEvent};
+use crate::transaction::{LogEntry, LogKind, RunEvent};
 
 /// Maximum number of findings of one code about one device.
 const MAX_FINDINGS: usize = 20;
@@ -396,15 +397,18 @@ impl Human {
         let device = &finished.device;
         let logs = self.messages.remove(device).unwrap_or_default();
         let record = match (&finished.result, &finished.record) {
-            (Err(failure), _) if has_positions(failure) => {
+            (Err(failure), _) if group_record::has_positions(failure) => {
                 let failure = self.failure(finished, failure);
                 if is_shown {
                     self.show_failure(finished, &logs, &failure);
                 }
                 return;
             }
-            (Err(failure), _) => self.failed(finished, failure),
-            (Ok(()), Some(record)) => alike_record(self.kind, record),
+            (Err(failure), _) => {
+                let why = self.add_failure_reason(finished, failure);
+                group_record::of_failure(self.kind, &finished.device, failure, why)
+            }
+            (Ok(()), Some(record)) => group_record::of_record(self.kind, record),
             (Ok(()), None) => return,
         };
         let is_empty = self.kind != RunKind::Plan && record.error.is_none() && logs.is_empty();
@@ -438,40 +442,6 @@ impl Human {
             message::add(&mut text, "  ", self.kind, entry);
         }
         self.write(text.append(failure));
-    }
-
-    /// The record of a device without a result.
-    fn failed(&mut self, finished: &FinishedDevice, failure: &DeviceFailure) -> RunRecord {
-        let (findings, hint) = match failure {
-            DeviceFailure::Run(error) => (error.findings(), error.hint()),
-            DeviceFailure::Task(_) => (&[][..], None),
-        };
-        let why = self.add_failure_reason(finished, failure);
-        let own = format!("{}: ", finished.device);
-        let log = |found: &Diagnostic| {
-            let text = found.message.strip_prefix(&own).unwrap_or(&found.message);
-            Arc::new(LogEntry {
-                level: Level::Err,
-                message: text.to_owned(),
-                source: found.code.to_owned(),
-                tags: Arc::default(),
-                time: clock::timestamp(),
-                file: None,
-                line: None,
-                kind: LogKind::Other,
-            })
-        };
-        let mut hints: Vec<String> = findings
-            .iter()
-            .filter_map(|found| found.help.clone())
-            .chain(hint)
-            .collect();
-        hints.dedup();
-        RunRecord {
-            hint: Some(hints.join("; ")).filter(|text| !text.is_empty()),
-            logs: findings.iter().map(log).collect(),
-            ..RunRecord::lost(self.kind, why)
-        }
     }
 
     /// Shows the groups of devices, in the order of the inventory or in that of their names.
@@ -597,38 +567,4 @@ fn plan(kind: RunKind, finished: &FinishedDevice, colored: bool) -> Option<PlanT
     let record = finished.record.as_ref();
     let record = record.filter(|_| kind == RunKind::Plan && finished.result.is_ok())?;
     Some(PlanText::new(record, None, colored))
-}
-
-/// Whether the reason stands in files: excerpts of them show it.
-fn has_positions(failure: &DeviceFailure) -> bool {
-    let findings = match failure {
-        DeviceFailure::Run(error) => error.findings(),
-        DeviceFailure::Task(_) => &[],
-    };
-    let mut findings = findings.iter();
-    findings.any(|found| !found.labels.is_empty() || found.position.is_some())
-}
-
-/// What a group shows of a record: the notable resources and, in a plan, their commands. Those of other runs are
-/// shown where the device refused them.
-fn alike_record(kind: RunKind, record: &RunRecord) -> RunRecord {
-    let notable = record.resources.iter().filter(|one| one.is_notable());
-    let resources = notable.map(|status| {
-        if kind == RunKind::Plan {
-            return Arc::clone(status);
-        }
-        let commands = status.operations.iter();
-        let refused = commands.filter(|one| one.outcome == CommandOutcome::Refused);
-        Arc::new(ResourceStatus {
-            operations: refused.cloned().collect(),
-            ..ResourceStatus::clone(status)
-        })
-    });
-    RunRecord {
-        resources: resources.collect(),
-        logs: Vec::new(),
-        facts: None,
-        graph: None,
-        ..record.clone()
-    }
 }
