@@ -98,9 +98,14 @@ impl HistoryArgs {
         device: Option<String>,
         global: &Global,
     ) -> Result<(), CommandError> {
-        // The runs of one command are one row.
+        // The runs of one command are one row. Most have fewer devices.
+        const DEVICES: u32 = 1000;
         let is_grouped = device.is_none() && self.output == Output::Human;
-        let limit = if is_grouped { u32::MAX } else { self.limit };
+        let limit = if is_grouped {
+            self.limit.saturating_mul(DEVICES)
+        } else {
+            self.limit
+        };
         let filter = RunFilter {
             device: device.clone(),
             is_notable: self.notable,
