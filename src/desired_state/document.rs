@@ -8,7 +8,9 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value as Json, json};
 use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::{Budget, DuplicateKeyPolicy, Location, NonFiniteFloatPolicy, Spanned};
+use serde_saphyr::{
+    Budget, DuplicateKeyPolicy, Location, NonFiniteFloatPolicy, Spanned, UserMessageFormatter,
+};
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::secret::MASK;
 use switchtender_devices::value::Value;
@@ -202,7 +204,14 @@ fn syntax_error(source: &Arc<Source>, error: &serde_saphyr::Error) -> Diagnostic
         let found = Diagnostic::error("state-syntax", format!("cannot read the file: {reason}"));
         return found.at(source, span, "").help(help);
     }
-    let reason = error.without_snippet().to_string();
+    let error = error.without_snippet();
+    if let serde_saphyr::Error::NullIntoString { .. } = error {
+        let found = Diagnostic::error("state-syntax", "cannot read the file: a key is empty");
+        return found
+            .at(source, span, "")
+            .help("write a name before the `:`, and quote the names `null` and `~`");
+    }
+    let reason = error.render_with_formatter(&UserMessageFormatter);
     // The position is in the label.
     let reason = match reason.rfind(" at line ") {
         Some(at) => reason[..at].to_owned(),
@@ -481,6 +490,30 @@ mod tests {
             without_quotations("float `1E9` rejected"),
             "float `••••` rejected"
         );
+    }
+
+    /// The words are those of YAML, not those of the library that reads it.
+    #[test]
+    fn syntax_errors_have_no_words_of_the_parser() {
+        for (text, expected) in [
+            ("network_vlan:\n  : {vlan_name: a}\n", "a key is empty"),
+            ("network_vlan:\n  ~: {vlan_name: a}\n", "a key is empty"),
+            ("network_vlan: {10: {vlan_name: a}\n", ""),
+            ("network_vlan:\n  10: *users\n", ""),
+            ("network_vlan:\n  10: !!binary x\n", ""),
+            ("a: b: c\n", ""),
+            ("a: [1\nb: 2\n", ""),
+            ("\ta: 1\n", ""),
+            ("a: 1\n---\nb: 2\n", ""),
+            ("? [a, b]\n: 1\n", ""),
+        ] {
+            let source = Source::new("sw1.yaml", text);
+            let message = parse(&source).expect_err(text).message;
+            assert!(message.contains(expected), "{text:?}: {message}");
+            for word in ["deserialize", "Option", "Policy", "serde", "struct", "_"] {
+                assert!(!message.contains(word), "{text:?}: {message}");
+            }
+        }
     }
 
     #[test]

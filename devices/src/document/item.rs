@@ -202,9 +202,18 @@ impl<'a> Item<'a> {
         let is_scalar = !self.value.is_array() && !self.value.is_table();
         let help = match what {
             "a string" if is_scalar => Some("put the value in quotation marks"),
-            "an integer" | "true or false" if self.value.is_str() => {
-                Some("write the value without quotation marks")
-            }
+            "an integer" | "true or false" => self.value.as_str().map(|text| {
+                let text = text.trim();
+                let is_what = match what {
+                    "an integer" => text.parse::<i64>().is_ok(),
+                    _ => ["true", "false"].contains(&text),
+                };
+                match what {
+                    _ if is_what => "write the value without quotation marks",
+                    "an integer" => "write one whole number without quotation marks",
+                    _ => "write true or false without quotation marks",
+                }
+            }),
             _ => None,
         };
         match help {
