@@ -75,13 +75,23 @@ unknown platform is an error of that device, and the others run. One without a n
 `examples/inventory` has an inventory with NetBox. A command is the way for other services.
 ";
 
+const SETTINGS: &str = "
+## Settings of devices
+
+In `[device.NAME]`, `[group.NAME]`, `[platform.NAME]`, `[defaults]` and the table `jump`. `certname` and `address` name one device: outside of
+its table, they must contain `{name}`. `[platform.NAME]` has no `platform`.
+
+| key | meaning | value |
+|---|---|---|
+";
+
 fn page() -> String {
     let schema = schema();
     let root = &schema["properties"];
     let mut page = HEAD.to_owned();
     page.push_str("\n## Top level\n\n| key | meaning | value |\n|---|---|---|\n");
     rows(&mut page, root);
-    page.push_str("\n## Settings of devices\n\nIn `[device.NAME]`, `[group.NAME]`, `[platform.NAME]`, `[defaults]` and the table `jump`.\n\n| key | meaning | value |\n|---|---|---|\n");
+    page.push_str(SETTINGS);
     rows(&mut page, &schema["$defs"]["settings"]["properties"]);
     page.push_str(
         "\n`[group.NAME]` has one more key:\n\n| key | meaning | value |\n|---|---|---|\n",

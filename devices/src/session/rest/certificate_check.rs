@@ -134,10 +134,11 @@ impl CertificateCheck {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        writeln!(file, "{found}").map_err(failed)?;
+        writeln!(file, "{}", with_colons(&found)).map_err(failed)?;
         Ok(Some(format!(
-            "{FIRST_CONNECTION} {address}: stored the fingerprint of its certificate in {}: {found}",
-            path.display()
+            "{FIRST_CONNECTION} {address}: stored the fingerprint of its certificate in {}: {}",
+            path.display(),
+            with_colons(&found)
         )))
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustls::CertificateError;
 
-use super::certificate_check::CertificateCheck;
+use super::certificate_check::{CertificateCheck, with_colons};
 use crate::http::{HttpError, NO_TLS, PresentedCertificate, is_ca_certificate};
 use crate::session::error::{CA_CERTIFICATE, SessionErrorKind};
 
@@ -53,7 +53,7 @@ fn no_connection(error: &HttpError, context: &RequestContext<'_>) -> SessionErro
         return SessionErrorKind::CertificateUntrusted {
             address,
             reason: certificate_reason(reason),
-            found: presented.fingerprint(),
+            found: presented.fingerprint().as_deref().map(with_colons),
         };
     }
     if error.is_timeout() {
