@@ -6,14 +6,10 @@ use std::process::Command;
 
 use test_support::program;
 
-/// The command that the README names first, as it stands there.
-#[test]
-fn readme_first_command_runs_from_a_fresh_clone() {
+/// Runs the command of the README behind a comment, as it stands there.
+fn run_command(comment: &str) -> String {
     let readme = fs::read_to_string("README.md").expect("the README is there");
-    let block = readme
-        .split("<!-- main job -->")
-        .nth(1)
-        .expect("the main job is marked");
+    let block = readme.split(comment).nth(1).expect("the job is marked");
     let command = block
         .lines()
         .find(|line| line.starts_with("cargo run -- "))
@@ -23,10 +19,93 @@ fn readme_first_command_runs_from_a_fresh_clone() {
         .split_whitespace();
     let output = program::run(&arguments.collect::<Vec<_>>());
     output.assert_code(0);
-    let text = output.stdout;
+    output.stdout
+}
+
+#[test]
+fn readme_first_command_runs_from_a_fresh_clone() {
+    let text = run_command("<!-- main job -->");
     for device in ["sw1     changed ", "lb1     changed "] {
         assert!(text.contains(device), "{text}");
     }
+}
+
+/// The second command shows that a second run changes nothing.
+#[test]
+fn readme_second_command_applies_twice() {
+    let text = run_command("<!-- second job -->");
+    for device in ["sw1     unchanged ", "lb1     unchanged "] {
+        assert!(text.contains(device), "{text}");
+    }
+}
+
+/// The number of types of each platform in a folder.
+fn platforms(folder: &str) -> Vec<(String, usize)> {
+    let folders = fs::read_dir(folder).expect("the definitions are there");
+    let mut platforms: Vec<(String, usize)> = folders
+        .map(|entry| entry.expect("readable"))
+        .filter(|entry| entry.path().join("platform.toml").exists())
+        .map(|entry| {
+            let files = fs::read_dir(entry.path()).expect("readable");
+            let name = entry.file_name().into_string().expect("a name");
+            (name, files.count() - 1)
+        })
+        .collect();
+    platforms.sort_unstable();
+    platforms
+}
+
+/// The README has every platform with the number of its types, and the programs with which it is tested.
+#[test]
+fn readme_lists_all_platforms() {
+    let mut readme = fs::read_to_string("README.md").expect("the README is there");
+    let updates = std::env::var_os("UPDATE_DOCS").is_some();
+    for (name, types) in platforms("devices/definitions") {
+        let start = format!("| `{name}` | ");
+        let row = readme.lines().find(|line| line.starts_with(&start));
+        let row = row
+            .unwrap_or_else(|| panic!("the README has no row of {name}"))
+            .to_owned();
+        let cells: Vec<&str> = row.split(" | ").collect();
+        assert_eq!(cells.len(), 4, "{row}");
+        let tested = cells[3];
+        assert!(
+            tested.contains("mock ") || tested.contains("a real ") || tested.contains("the real "),
+            "{row}"
+        );
+        for script in tested.split('`').skip(1).step_by(2) {
+            assert!(Path::new(script).is_file(), "{script}");
+        }
+        let correct = [cells[0], cells[1], &types.to_string(), tested].join(" | ");
+        readme = readme.replace(&row, &correct);
+    }
+    let list: Vec<String> = platforms("examples/definitions")
+        .iter()
+        .map(|(name, types)| format!("`{name}` {types}"))
+        .collect();
+    let start = "With their numbers of types:\n";
+    let (before, rest) = readme.split_once(start).expect("the examples are listed");
+    let (_, after) = rest.split_once(".\n").expect("the list ends");
+    let mut lines = vec![String::new()];
+    for item in list.join(", ").split(", ") {
+        let last = lines.last_mut().expect("a line");
+        if last.len() + item.len() > 145 {
+            lines.push(format!("{item}, "));
+        } else {
+            last.push_str(&format!("{item}, "));
+        }
+    }
+    let text: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    let text = text.join("\n");
+    let correct = format!("{before}{start}{}.\n{after}", text.trim_end_matches(','));
+    if updates {
+        fs::write("README.md", &correct).expect("written");
+    }
+    let written = fs::read_to_string("README.md").expect("the README is there");
+    assert!(
+        written == correct,
+        "the numbers of types in README.md are out of date: write them with UPDATE_DOCS=1"
+    );
 }
 
 /// Automation and people run the same tests. A shell function named `cargo` prints its arguments.
