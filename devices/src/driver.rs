@@ -46,6 +46,7 @@ mod read_rule;
 pub(crate) mod registry;
 pub(crate) mod rest;
 mod saved_answers;
+mod saved_configuration;
 pub(crate) mod secret_history;
 mod self_test;
 mod session_outline;

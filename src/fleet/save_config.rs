@@ -4,9 +4,14 @@
 //! cut the connection. So nothing is saved after a connection that broke once a change was sent,
 //! independent of the inventory.
 
-use switchtender_devices::provider::driver_provider::DriverProvider;
+use switchtender_devices::provider::driver_provider::{DriverProvider, SavedBefore};
 
 use crate::inventory::SavePolicy;
+
+const UNSAVED_BEFORE: &str = "configuration not saved: the device had unsaved changes before the run, which are of somebody else. \
+     Check them, and save the configuration manually";
+const UNKNOWN_BEFORE: &str = "configuration not saved: the device does not show whether it had unsaved changes of somebody else. \
+     Save the configuration manually";
 
 /// Whether a run that may write saves the configuration at its end.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,6 +25,13 @@ pub(super) enum SaveDecision {
 impl SaveDecision {
     /// The decision at the end of a run.
     pub(crate) fn decide(policy: SavePolicy, provider: &DriverProvider) -> Self {
+        if policy == SavePolicy::OnChange && provider.state().has_changed() {
+            match provider.saved_before() {
+                SavedBefore::Unsaved => return SaveDecision::Withheld(UNSAVED_BEFORE.to_owned()),
+                SavedBefore::Unknown => return SaveDecision::Withheld(UNKNOWN_BEFORE.to_owned()),
+                SavedBefore::Saved | SavedBefore::NotRead => {}
+            }
+        }
         let next = match policy {
             SavePolicy::Never => return SaveDecision::NotDue,
             SavePolicy::OnChange => "the next run with a change",

@@ -136,9 +136,16 @@ impl Device {
     }
 
     /// The policy for saving the startup configuration.
-    pub(crate) fn save_policy(&self) -> SavePolicy {
+    ///
+    /// By default, changes are saved if the platform shows that the run saves nothing of somebody else.
+    pub(crate) fn save_policy(&self, platform: &Platform) -> SavePolicy {
+        let default = if platform.shows_saved() {
+            SavePolicy::OnChange
+        } else {
+            SavePolicy::Never
+        };
         let save = self.settings.save_config.as_ref();
-        save.map_or_else(SavePolicy::default, |save| save.value)
+        save.map_or(default, |save| save.value)
     }
 
     /// Whether changes are reverted unless they are confirmed.

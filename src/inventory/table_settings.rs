@@ -190,7 +190,7 @@ settings! {
     command_limit: Duration = |item, _, _| timeout(item);
     /// Absolute limit of the run of a device; the default is that of the platform.
     run_limit: Duration = |item, _, _| timeout(item);
-    /// When a run saves the configuration; the default is `never`.
+    /// When a run saves the configuration; the default is `on_change` for platforms with `[saved]`, and `never` for others.
     save_config | "save": SavePolicy = |item, _, _| SavePolicy::read(item);
     /// Whether the device reverts the changes of a run unless a second login confirms them; the default is `off`. `--protect` overrides it.
     protect: ProtectPolicy = |item, _, _| word(item, &ProtectPolicy::WORDS);

@@ -26,6 +26,7 @@ use super::new_block::NewBlockRule;
 use super::parameter::{Parameter, ParameterValues};
 use super::quoting::Quoting;
 use super::read_rule::{ParseRule, ReadRule};
+use super::saved_configuration::SavedRule;
 use super::self_test::platform_test::PlatformTest;
 use super::self_test::test_source::{DefinitionTests, TestSource};
 use super::session_use::SessionUse;
@@ -43,7 +44,7 @@ use crate::read::columns::Columns;
 use crate::read::indent::Tree;
 use crate::read::indent::inactive::InactiveLines;
 use crate::read::rows::RowsRule;
-use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas, xml};
+use crate::read::{CONFIG, Parsed, ReadError, ReadRequest, Reads, State, stanzas, xml};
 use crate::secret_text::SecretPositions;
 use crate::value::Name;
 
@@ -102,6 +103,8 @@ pub struct Platform {
     pub(crate) session_use: Option<SessionUse>,
     /// How a device shows that it is the standby unit of a pair.
     pub(crate) standby: Option<StandbyRule>,
+    /// How a device shows its saved configuration.
+    pub(super) saved: Option<SavedRule>,
     /// What a backup contains.
     pub(crate) backup: BackupRules,
     /// What the device writes into its configuration by itself.
@@ -208,6 +211,7 @@ impl Platform {
         let session_use = PlatformSections::session_use(root);
         let session_use = session_use.and_then(|item| SessionUse::load(&item));
         let standby: Option<StandbyRule> = read_value(PlatformSections::standby(root));
+        let saved: Option<SavedRule> = read_value(PlatformSections::saved(root));
         let backup: Option<BackupKeys> = read_value(PlatformSections::backup(root));
         let backup = backup.map(BackupRules::from).unwrap_or_default();
         let coverage: Option<CoverageKeys> = read_value(PlatformSections::coverage(root));
@@ -242,6 +246,14 @@ impl Platform {
         }
         if let Some(read) = backup.reads().find(|read| !declared.contains(read)) {
             let message = format!("`backup` names the read `{read}`, which is not declared");
+            root.findings
+                .error("unknown-read", root.span.clone(), message);
+        }
+        let of_saved = saved.iter().map(SavedRule::read);
+        let config = CONFIG.to_owned();
+        let of_saved = of_saved.flat_map(|read| [read, &config]);
+        if let Some(read) = of_saved.into_iter().find(|read| !declared.contains(read)) {
+            let message = format!("`saved` needs the read `{read}`, which is not declared");
             root.findings
                 .error("unknown-read", root.span.clone(), message);
         }
@@ -283,6 +295,7 @@ impl Platform {
             line_limit: keys.line_limit,
             session_use,
             standby,
+            saved,
             backup,
             coverage,
             tests,

@@ -13,6 +13,7 @@ mod spared;
 mod staging;
 mod undo;
 mod unknown_outcome;
+mod unsaved;
 mod verify;
 
 use std::net::IpAddr;
@@ -24,6 +25,7 @@ use self::protection::Protection;
 pub use self::protection::{ProtectPolicy, ProtectionEnd, ProtectionRecord, Verdict};
 pub use self::undo::UndoneResource;
 use self::unknown_outcome::Disconnect;
+pub use self::unsaved::SavedBefore;
 use super::state::{DeviceState, SecretDigestStore};
 use super::{CommitResult, Difference, Provider, ProviderError};
 use crate::change::{Change, Desired, Instance};
@@ -70,6 +72,9 @@ pub struct DriverProvider {
     allow_own_path: bool,
     /// The configuration is read for changes whose difference needs it.
     shows_difference: bool,
+    /// Before the first change, the saved configuration is compared with the running one.
+    compares_saved: bool,
+    saved_before: SavedBefore,
     /// The addresses of this host from which the session comes, once they were needed.
     proxy_addresses: Option<Vec<IpAddr>>,
     /// Statistics of closed sessions.
@@ -92,6 +97,8 @@ impl DriverProvider {
             protection: Protection::default(),
             allow_own_path: false,
             shows_difference: false,
+            compares_saved: false,
+            saved_before: SavedBefore::default(),
             proxy_addresses: None,
             closed_statistics: Statistics::default(),
         }

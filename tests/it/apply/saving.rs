@@ -18,11 +18,12 @@ fn saves(lab: &Lab, device: &str) -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn save_config_follows_the_inventory() {
     // Saves so far: after a run that may not write, one that changes, one that finds nothing to do.
-    for (policy, expected) in [
-        (None, [0, 0, 0]),
-        (Some("never"), [0, 0, 0]),
-        (Some("on_change"), [0, 1, 1]),
-        (Some("always"), [0, 1, 2]),
+    // By default, a switch is saved, which shows that nothing else was unsaved.
+    for (policy, switch, balancer) in [
+        (None, [0, 1, 1], [0, 0, 0]),
+        (Some("never"), [0, 0, 0], [0, 0, 0]),
+        (Some("on_change"), [0, 1, 1], [0, 1, 1]),
+        (Some("always"), [0, 1, 2], [0, 1, 2]),
     ] {
         let mut lab = Lab::new();
         lab.add_switch("sw1", &[]).await;
@@ -30,6 +31,7 @@ async fn save_config_follows_the_inventory() {
         lab.write_resources("sw1", &[vlan(100, "made")]);
         let node = json!({"ensure": "present", "address": "198.51.100.11"});
         lab.write_resources("lb1", &[resource("F5_node", "/Common/web1", node)]);
+        lab.defaults = lab.defaults.replace("save_config = \"never\"\n", "");
         if let Some(policy) = policy {
             // For all devices, and for one device.
             let words = format!("save_config = \"{policy}\"");
@@ -45,13 +47,45 @@ async fn save_config_follows_the_inventory() {
             lab.apply().await.assert_code(code);
             saved.push([saves(&lab, "sw1"), saves(&lab, "lb1")]);
         }
-        assert_eq!(saved, expected.map(|times| [times; 2]), "{policy:?}");
+        let expected = [0, 1, 2].map(|run| [switch[run], balancer[run]]);
+        assert_eq!(saved, expected, "{policy:?}");
         assert_eq!(
             lab.load_balancers["lb1"].is_saved(),
-            expected[2] > 0,
+            balancer[2] > 0,
             "{policy:?}"
         );
     }
+}
+
+/// What somebody else has changed and not saved is not saved by a run, and the operator knows it.
+#[tokio::test(flavor = "multi_thread")]
+async fn unsaved_changes_of_somebody_else_are_not_saved() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    // This run does not save: for the next one, somebody else has made its change.
+    lab.write_resources("sw1", &[vlan(100, "made")]);
+    lab.apply().await.assert_code(2);
+    lab.configure("sw1", "save_config = \"on_change\"");
+    lab.write_resources("sw1", &[vlan(200, "own")]);
+    let ran = lab.run(&["apply"]).await;
+    ran.assert_code(0);
+    ran.assert_contains("the device had unsaved changes before the run");
+    ran.assert_contains("a restart of the device loses the changes");
+    assert_eq!(saves(&lab, "sw1"), 0);
+    assert!(!lab.switches["sw1"].is_saved());
+}
+
+/// A device that is not saved is said with the key that changes it.
+#[tokio::test(flavor = "multi_thread")]
+async fn change_that_is_not_saved_is_said_with_its_key() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(100, "made")]);
+    let ran = lab.run(&["apply"]).await;
+    ran.assert_code(0);
+    ran.assert_contains("not saved: sw1");
+    ran.assert_contains("a restart of the device loses the changes");
+    ran.assert_contains("save_config = \"on_change\"");
 }
 
 /// A resource that failed after its first command has changed the device.

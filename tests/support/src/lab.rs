@@ -55,7 +55,7 @@ impl Lab {
             netconf_servers: BTreeMap::new(),
             jump_hosts: BTreeMap::new(),
             devices: BTreeMap::new(),
-            defaults: "[defaults]\nuser = \"ops\"\npassword = { env = \"LAB_PASSWORD\" }\n\
+            defaults: "[defaults]\nsave_config = \"never\"\nuser = \"ops\"\npassword = { env = \"LAB_PASSWORD\" }\n\
                        [platform.cisco_ios]\nenable_password = { env = \"LAB_ENABLE\" }\n"
                 .to_owned(),
             environment: BTreeMap::from([

@@ -14,6 +14,7 @@ use crate::driver::new_block::NewBlockRule;
 use crate::driver::parameter::ParameterKeys;
 use crate::driver::quoting::QuoteKeys;
 use crate::driver::read_rule::ReadKeys;
+use crate::driver::saved_configuration::SavedRule;
 use crate::driver::self_test::platform_test::PlatformTestKeys;
 use crate::driver::session_use::SessionUseKeys;
 use crate::driver::standby::StandbyRule;
@@ -48,6 +49,8 @@ sections! {
         session_use: SessionUseKeys,
         /// How a device shows that it is the standby unit of a pair.
         standby: StandbyRule,
+        /// How a device shows its saved configuration.
+        saved: SavedRule,
         /// What a backup leaves out.
         backup: BackupKeys,
         /// What the device writes into its configuration by itself.

@@ -34,7 +34,7 @@ impl DriverProvider {
         self.state.previewed = None;
         let displaced = self.state.driver.displaced(&change, &self.state.now);
         if !operations.is_empty()
-            && let Err(error) = self.ensure_protected().await
+            && let Err(error) = self.before_change().await
         {
             return failed(error);
         }
@@ -157,7 +157,7 @@ impl DriverProvider {
             Ok(operations) => operations,
             Err(error) => return failed(ProviderError::failed(error.to_string())),
         };
-        if let Err(error) = self.ensure_protected().await {
+        if let Err(error) = self.before_change().await {
             return failed(error);
         }
         let results = self.session.commit(&operations).await;

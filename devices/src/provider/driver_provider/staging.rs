@@ -32,7 +32,7 @@ impl DriverProvider {
             operations = operations.len(),
             "committing the changes of several resources"
         );
-        if let Err(error) = self.ensure_protected().await {
+        if let Err(error) = self.before_change().await {
             self.state.now = staged.before;
             let failed = |one: StagedChange| failed_commit(&one.change, &error);
             return staged.changes.into_iter().map(failed).collect();

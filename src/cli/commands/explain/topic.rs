@@ -288,7 +288,7 @@ const CHANGES: &[Topic] = &[
     Topic {
         name: "not-saved",
         summary: "a restart of the device undoes the change",
-        explanation: "The default is `save_config = \"never\"`. Set \"on_change\" in the inventory, or save on the device. After a broken\nconnection nothing is saved, because the change may be the cause.",
+        explanation: "`save_config = \"never\"` is the default of platforms that do not show their saved configuration. Set \"on_change\" in the\ninventory, or save on the device. With it, nothing is saved if the device had unsaved changes of somebody else before\nthe run, or after a broken connection, because the change may be the cause.",
     },
     Topic {
         name: "not-understood",

@@ -131,18 +131,6 @@ impl Summary<'_> {
                     self.noop && ended.counts().is_some_and(has_changed)
                 }),
             ),
-            (
-                "not saved (save_config = \"never\"):",
-                self.with(|record| record.not_saved == Some(SavePolicy::Never)),
-            ),
-            (
-                "not saved:",
-                self.with(|record| {
-                    record
-                        .not_saved
-                        .is_some_and(|policy| policy != SavePolicy::Never)
-                }),
-            ),
             ("reverted:", self.with_verdict(Verdict::Reverted)),
             ("undone:", self.with(|record| record.is_undone)),
             (
@@ -158,6 +146,7 @@ impl Summary<'_> {
                 add_list(&mut text, heading, names);
             }
         }
+        self.add_unsaved(&mut text);
         self.add_next(&mut text);
         text
     }
@@ -193,6 +182,37 @@ impl Summary<'_> {
     /// Whether the end has batches, rates and what is next.
     fn is_long(&self) -> bool {
         self.all.len() > MAX_ROWS || self.batches.is_some()
+    }
+
+    /// Warns of changes that a restart of their device loses.
+    fn add_unsaved(&self, text: &mut TerminalText) {
+        let unsaved = |by_policy: bool| {
+            self.with(move |record| {
+                let policy = record.not_saved;
+                policy.is_some_and(|policy| (policy == SavePolicy::Never) == by_policy)
+            })
+        };
+        for (names, advice) in [
+            (
+                unsaved(true),
+                "set `save_config = \"on_change\"` in the inventory, or save them on the device",
+            ),
+            (unsaved(false), "save them on the device"),
+        ] {
+            if names.is_empty() {
+                continue;
+            }
+            let heading = "not saved:";
+            for line in wrapped(heading, &range::of_names(names)) {
+                match line.strip_prefix(heading) {
+                    Some(rest) => text.paint(Style::Yellow, heading).line(rest),
+                    None => text.line(line),
+                };
+            }
+            text.line(format_args!(
+                "  a restart of the device loses the changes: {advice}"
+            ));
+        }
     }
 
     /// Adds the reasons of failures, each with its devices.
