@@ -29,7 +29,7 @@ pub(super) struct PreparedCatalog {
     pub(crate) platform: Arc<Platform>,
     pub(crate) resources: Resources,
     pub(crate) environment: Option<String>,
-    /// Digest of its resources and relations, if the run saves or checks a plan.
+    /// Digest of its resources and relations, if the run compares plans.
     pub(crate) digest: Option<String>,
     /// Findings that do not prevent the run.
     pub(crate) findings: Vec<Diagnostic>,
@@ -134,12 +134,13 @@ fn check_text(
         // A plan shows what an apply would do.
         resources.enforce_noop();
     }
+    let compares_plans = !matches!(request.plan, PlanUse::None) || request.confirmation.is_some();
     Ok(PreparedCatalog {
         registry,
         platform,
         resources,
         environment,
-        digest: (!matches!(request.plan, PlanUse::None)).then(|| catalog_digest(&source.text)),
+        digest: compares_plans.then(|| catalog_digest(&source.text)),
         findings: checked.findings,
         undo,
         has_secrets,

@@ -10,12 +10,13 @@
 //! An error before the transaction is a [`DeviceRunError`]: the device was not changed.
 //!
 //! A run is a sequence of phases. Each consumes the value of the phase before, so that the compiler knows their
-//! order: [`catalog`], [`connect`], [`protect`], [`preview`], [`change`], the end of the protection, [`undo`],
+//! order: [`catalog`], [`connect`], [`protect`], [`preview`], [`confirm`], [`change`], the end of the protection, [`undo`],
 //! [`save`], [`finish`], [`report`]. The source of the catalog ends before the report goes to its sink.
 
 mod active_device;
 mod catalog;
 mod change;
+mod confirm;
 mod connect;
 mod coverage;
 mod error;
@@ -31,11 +32,13 @@ mod supervision;
 mod undo;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::catalog_source::{CatalogSource, DeviceSettings, PreparedSource};
@@ -73,10 +76,17 @@ pub(crate) struct DeviceRun {
     pub(crate) origin: Option<String>,
     /// The run was stopped, or exceeded its time limit.
     pub(crate) stopped: bool,
+    /// How long it waited for the user.
+    pub(crate) waited: Duration,
     pub(crate) result: Result<(), DeviceRunError>,
 }
 
 impl DeviceRun {
+    /// Whether the user did not agree to the plan: for reports and history, there was no run.
+    pub(crate) fn is_declined(&self) -> bool {
+        matches!(self.result, Err(DeviceRunError::NotConfirmed))
+    }
+
     /// The run in the form of the history.
     pub(crate) fn completed(&self, ended: Timestamp) -> CompletedRun {
         let is_apply = self.record.kind == RunKind::Apply;
@@ -110,26 +120,8 @@ pub(crate) async fn run<'a, S: CatalogSource>(
     context: Context,
     source: S,
 ) -> UnreportedRun<'a> {
-    let RunSubject {
-        device,
-        store,
-        request,
-        observer,
-    } = subject;
-    let record = RunRecord {
-        kind: request.kind,
-        run_name: Some(request.run.to_string()),
-        ..RunRecord::new(context)
-    };
-    let mut run = Running {
-        store,
-        request,
-        stop: request.stop.child_token(),
-        deadline: Deadline::default(),
-        events: EventRecorder::new(device, observer, record, request.kind.is_noop()),
-        inventory: source.inventory(),
-        graph_dir: source.graph_dir(),
-    };
+    let (store, request) = (subject.store, subject.request);
+    let mut run = Running::new(subject, context, &source);
     let mut locks = Locks::new(store, request.lock_wait, &run.stop);
     let locked = match source.wait_for_start(&run.stop).await {
         Ok(()) => locks.take(&source.directory_lock()).await,
@@ -148,6 +140,32 @@ pub(crate) async fn run<'a, S: CatalogSource>(
     }
 }
 
+/// Checks what is known without the device: its files, catalog and credentials. Returns the run that would end with
+/// an error of these.
+///
+/// # Cancellation
+/// May be dropped at any time.
+pub(crate) async fn check_offline<S: CatalogSource>(
+    subject: RunSubject<'_>,
+    context: Context,
+    source: S,
+) -> Option<DeviceRun> {
+    let kind = subject.request.kind;
+    let origin = source.origin();
+    let mut run = Running::new(subject, context, &source);
+    let checked = match PreparedDevice::prepare(&mut run, source).await {
+        Ok(prepared) => {
+            let catalog = prepared.catalog.as_ref();
+            let access = catalog.map_or(kind.access(), |catalog| catalog.access(kind));
+            prepared.source.connector(access).await.err()
+        }
+        Err(error) => Some(error),
+    };
+    let error = checked?;
+    run.events.record_error(&error);
+    Some(run.end(origin, Err(error)))
+}
+
 /// What all phases of a run share.
 struct Running<'a> {
     store: &'a DeviceStore,
@@ -160,21 +178,48 @@ struct Running<'a> {
     inventory: String,
     /// The directory of the graphs of the run.
     graph_dir: Option<PathBuf>,
+    began: Instant,
+    /// How long the run waited for the user.
+    waited: Duration,
 }
 
-impl Running<'_> {
+impl<'a> Running<'a> {
+    fn new(subject: RunSubject<'a>, context: Context, source: &impl CatalogSource) -> Self {
+        let RunSubject {
+            device,
+            store,
+            request,
+            observer,
+        } = subject;
+        let record = RunRecord {
+            kind: request.kind,
+            run_name: Some(request.run.to_string()),
+            ..RunRecord::new(context)
+        };
+        Self {
+            store,
+            request,
+            stop: request.stop.child_token(),
+            deadline: Deadline::default(),
+            events: EventRecorder::new(device, observer, record, request.kind.is_noop()),
+            inventory: source.inventory(),
+            graph_dir: source.graph_dir(),
+            began: clock::instant(),
+            waited: Duration::ZERO,
+        }
+    }
+
     async fn run_within_limit<S: CatalogSource>(
         &mut self,
         source: S,
         locks: &mut Locks<'_>,
     ) -> Result<(), DeviceRunError> {
-        let began = clock::instant();
         if let Some(limit) = self.request.time_limit {
             let cause = StopCause::Limit {
                 setting: "runtimeout",
                 limit,
             };
-            self.deadline.end_at(began + limit, cause);
+            self.deadline.end_at(self.began + limit, cause);
         }
         let (stop, abort) = (self.stop.clone(), self.request.abort.clone());
         let deadline = self.deadline.clone();
@@ -188,7 +233,7 @@ impl Running<'_> {
                 limit.as_secs()
             ));
         }
-        self.events.record.measured("total", began.elapsed());
+        self.events.record.measured("total", self.took());
         result
     }
 
@@ -235,6 +280,7 @@ impl Running<'_> {
         let ready = ready.with_coverage(self).await?;
         let protected = ProtectedDevice::protect(self, ready, settings).await?;
         let admitted = AdmittedDevice::admit(self, protected).await?;
+        let admitted = admitted.confirm(self, source).await?;
         // Nothing ends early from here on: a step that fails is a failure of the run, and the next step follows.
         let changed = ChangedDevice::change(self, admitted).await;
         let settled = SettledDevice::confirm_or_revert(self, changed).await;
@@ -242,6 +288,11 @@ impl Running<'_> {
         let completed = CompletedDevice::save(self, decided).await;
         completed.finish(self).await;
         Ok(())
+    }
+
+    /// The duration so far, without the wait for the user.
+    fn took(&self) -> Duration {
+        self.began.elapsed().saturating_sub(self.waited)
     }
 
     /// Whether the run was stopped, or its time is over.

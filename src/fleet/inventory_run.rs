@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
-use switchtender_devices::driver::Facts;
+use switchtender_devices::driver::{Facts, Platform};
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::Access;
@@ -55,10 +55,12 @@ impl InventoryFleet {
         observer: &Observer,
     ) -> DeviceRun {
         let device = &self.connector.inventory.devices[name];
+        let notes = self.connector.mocks.as_ref();
         let source = InventoryDevice {
             fleet: self,
             kind: request.kind,
             device,
+            notes: notes.map_or_else(Vec::new, |mocks| mocks.take_notes(name)),
         };
         let subject = RunSubject {
             device: name,
@@ -68,6 +70,30 @@ impl InventoryFleet {
         };
         let ended = device_run::run(subject, report_context(device, request.kind), source).await;
         ended.report_to(ReportFile { device, reports }).await
+    }
+
+    /// Checks one device as far as it needs no connection, as [`device_run::check_offline`].
+    pub(crate) async fn check_offline(
+        &self,
+        name: &DeviceName,
+        request: &RunRequest,
+    ) -> Option<DeviceRun> {
+        let device = &self.connector.inventory.devices[name];
+        let source = InventoryDevice {
+            fleet: self,
+            kind: request.kind,
+            device,
+            notes: Vec::new(),
+        };
+        let nobody: Observer = Arc::new(|_, _| {});
+        let subject = RunSubject {
+            device: name,
+            store: &self.connector.store.device(name),
+            request,
+            observer: &nobody,
+        };
+        let context = report_context(device, request.kind);
+        device_run::check_offline(subject, context, source).await
     }
 }
 
@@ -106,13 +132,15 @@ struct InventoryDevice<'a> {
     fleet: &'a InventoryFleet,
     kind: RunKind,
     device: &'a Device,
+    /// What differs between the mock and its configuration file.
+    notes: Vec<String>,
 }
 
 impl InventoryDevice<'_> {
-    fn settings(&self) -> DeviceSettings {
+    fn settings(&self, platform: &Platform) -> DeviceSettings {
         let settings = &self.device.settings;
         DeviceSettings {
-            save: self.device.save_policy(),
+            save: self.device.save_policy(platform),
             limits: ChangeLimits {
                 changes: settings.max_changes.as_ref().map(|limit| limit.value),
                 removals: settings.max_removals.as_ref().map(|limit| limit.value),
@@ -275,12 +303,11 @@ impl CatalogSource for InventoryDevice<'_> {
         _mask: &SecretMask,
         log: &mut dyn RunLog,
     ) -> Result<Preparation<Self>, DeviceRunError> {
-        let mocks = self.fleet.connector.mocks.iter();
-        for note in mocks.flat_map(|mocks| mocks.take_notes(&self.device.name)) {
-            log.warning(note);
+        for note in &self.notes {
+            log.warning(note.clone());
         }
         Ok(Preparation {
-            settings: self.settings(),
+            settings: self.settings(&*self.fleet.connector.platform(self.device)?),
             revision: self.revision(log).await,
             catalog: self.catalog(None, log).await?,
             source: self,

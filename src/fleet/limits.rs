@@ -38,7 +38,24 @@ impl Membership {
 /// The permit of a running device; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    _held: Vec<OwnedSemaphorePermit>,
+    limits: Limits,
+    member: Membership,
+    held: Vec<OwnedSemaphorePermit>,
+}
+
+impl Permit {
+    /// Lets another device run.
+    pub(crate) fn release(&mut self) {
+        self.held.clear();
+    }
+
+    /// Waits until the device may run again.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub(crate) async fn acquire_again(&mut self) {
+        self.held = self.limits.permits(&self.member).await;
+    }
 }
 
 impl Limits {
@@ -88,6 +105,14 @@ impl Limits {
     /// # Cancellation
     /// May be dropped at any time.
     pub(crate) async fn acquire(&self, member: &Membership) -> Permit {
+        Permit {
+            held: self.permits(member).await,
+            limits: self.clone(),
+            member: member.clone(),
+        }
+    }
+
+    async fn permits(&self, member: &Membership) -> Vec<OwnedSemaphorePermit> {
         let jump_host = member
             .jump_host
             .as_ref()
@@ -98,7 +123,26 @@ impl Limits {
             let permit = Arc::clone(semaphore).acquire_owned().await;
             held.push(permit.expect("the semaphores are never closed"));
         }
-        Permit { _held: held }
+        held
+    }
+
+    /// Whether all these devices may run at once, while no other one does.
+    pub(crate) fn admit_all<'a>(
+        &self,
+        members: impl Iterator<Item = &'a Membership> + Clone,
+    ) -> bool {
+        let fits = |group: &BTreeMap<String, Arc<Semaphore>>,
+                    of: fn(&Membership) -> &Option<String>| {
+            group.iter().all(|(name, permits)| {
+                let count = members
+                    .clone()
+                    .filter(|member| of(member).as_ref() == Some(name));
+                count.count() <= permits.available_permits()
+            })
+        };
+        members.clone().count() <= self.all.available_permits()
+            && fits(&self.sites, |member| &member.site)
+            && fits(&self.jump_hosts, |member| &member.jump_host)
     }
 }
 

@@ -10,7 +10,7 @@ use switchtender_devices::names::DeviceName;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::limits::{Limits, Membership};
+use super::limits::{Limits, Membership, Permit};
 use super::runner::{self, NotStarted, TaskError};
 use crate::error_chain::chain;
 use crate::store::rollout_log::RolloutLog;
@@ -48,6 +48,8 @@ pub(crate) enum DeviceEnd {
     Failed,
     /// The device has reverted its changes, which stops the rollout at once.
     Reverted,
+    /// The user did not agree to its plan: nothing failed.
+    NotConfirmed,
 }
 
 /// What a rollout tells about its devices.
@@ -80,7 +82,7 @@ impl Rollout {
     ) -> Result<(), String>
     where
         T: Send + 'static,
-        W: Fn(DeviceName) -> F + Send + Sync + 'static,
+        W: Fn(DeviceName, Permit) -> F + Send + Sync + 'static,
         F: Future<Output = T> + Send + 'static,
     {
         let work = Arc::new(work);
@@ -115,7 +117,7 @@ impl Rollout {
                 limits,
                 &batch_stop,
                 |device| results.wait_before(device),
-                move |device| work(device),
+                move |device, permit| work(device, permit),
                 |device, result| {
                     let result = match result {
                         Err(TaskError::NotStarted(NotStarted::Stopped)) => {
@@ -131,7 +133,7 @@ impl Rollout {
                         has_effect |= stopped.is_some();
                         return;
                     }
-                    failed += usize::from(!succeeded);
+                    failed += usize::from(!succeeded && end != DeviceEnd::NotConfirmed);
                     let written = self.log.as_ref().map(|log| log.append(&device, succeeded));
                     let cause = match written {
                         Some(Err(error)) => Some(chain(&error)),

@@ -2,12 +2,14 @@
 //!
 //! A constructor names only what differs and ends with `..RunRequest::default()`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use tokio_util::sync::CancellationToken;
 
 use super::change_limits::ChangeLimits;
+use super::plan_confirmation::PlanConfirmation;
 use super::stored_plan::PlanUse;
 use crate::clock;
 use crate::coverage::strict::Strict;
@@ -38,6 +40,8 @@ pub(crate) struct RunRequest {
     pub(crate) show_undo: bool,
     pub(crate) limits: ChangeLimits,
     pub(crate) plan: PlanUse,
+    /// Devices are changed after the user has agreed to their plans.
+    pub(crate) confirmation: Option<Arc<PlanConfirmation>>,
     /// The name of the run, for its undo.
     pub(crate) run: RunName,
     /// Overrides the protection of the devices.

@@ -8,7 +8,7 @@ use switchtender_devices::names::DeviceName;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::limits::{Limits, Membership};
+use super::limits::{Limits, Membership, Permit};
 
 /// Why the task of a device has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,10 +49,19 @@ pub(crate) async fn run<D, T, W, F>(
     W: Fn(D) -> F + Send + Sync + 'static,
     F: Future<Output = T> + Send + 'static,
 {
-    run_when_ready(devices, limits, stop, |_| ready(Ok(())), work, done).await;
+    let work = Arc::new(work);
+    let with_permit = move |device, permit: Permit| {
+        let work = Arc::clone(&work);
+        async move {
+            let _permit = permit;
+            work(device).await
+        }
+    };
+    run_when_ready(devices, limits, stop, |_| ready(Ok(())), with_permit, done).await;
 }
 
-/// As [`run`]; a device starts when its `is_ready` ends, unless that says why it must not start.
+/// As [`run`]; a device starts when its `is_ready` ends, unless that says why it must not start. The work has the
+/// permit of its device.
 pub(crate) async fn run_when_ready<D, T, R, G, W, F>(
     devices: Vec<(D, Membership)>,
     limits: &Limits,
@@ -65,7 +74,7 @@ pub(crate) async fn run_when_ready<D, T, R, G, W, F>(
     T: Send + 'static,
     R: Fn(&D) -> G,
     G: Future<Output = Result<(), NotStarted>> + Send + 'static,
-    W: Fn(D) -> F + Send + Sync + 'static,
+    W: Fn(D, Permit) -> F + Send + Sync + 'static,
     F: Future<Output = T> + Send + 'static,
 {
     let mut tasks = JoinSet::new();
@@ -87,9 +96,8 @@ pub(crate) async fn run_when_ready<D, T, R, G, W, F>(
                 Err(reason) => return (device, Err(reason.into())),
             };
             // Memory is allocated only now: it follows the permits, not the inventory.
-            let run = Box::pin(work(device.clone()));
+            let run = Box::pin(work(device.clone(), permit));
             let result = std::panic::AssertUnwindSafe(run).catch_unwind().await;
-            drop(permit);
             (
                 device,
                 result.map_err(|panic| TaskError::Panicked(panic_message(panic.as_ref()))),

@@ -28,6 +28,7 @@ mod mock;
 mod netconf_inactive;
 mod netconf_lock;
 mod not_understood;
+mod offline_check;
 mod own_path;
 mod plan;
 mod prompts;

@@ -1,89 +1,210 @@
-//! Questions on a terminal: the one of `apply` for many devices, and passwords.
+//! Questions on a terminal: the one of `apply` before devices are changed, and passwords.
 
 use serde_json::json;
 use test_support::lab::{ENABLE, Lab, PASSWORD};
 use test_support::pseudo_terminal::PseudoTerminal;
+use tokio::task::block_in_place;
 
-/// A lab with switches that only mocks stand for, and a catalog for each.
-fn lab(devices: usize) -> Lab {
-    let names: Vec<String> = (1..=devices)
-        .map(|number| format!("sw{number:02}"))
-        .collect();
-    let devices: Vec<(&str, &str)> = names
-        .iter()
-        .map(|name| (name.as_str(), "cisco_ios"))
-        .collect();
-    let lab = Lab::with_devices(&devices);
-    for name in &names {
-        let vlan =
-            json!({"type": "Network_vlan", "title": "40", "parameters": {"vlan_name": "users"}});
-        let absent =
-            json!({"type": "Ntp_server", "title": "192.0.2.1", "parameters": {"ensure": "absent"}});
-        lab.write_resources(name, &[vlan, absent]);
+/// A lab with switches, and a catalog with a VLAN for each.
+async fn lab(names: &[&str]) -> Lab {
+    let mut lab = Lab::new();
+    for name in names {
+        lab.add_switch(name, &[]).await;
+        lab.write_resources(name, &[vlan("users")]);
     }
     lab
 }
 
-const QUESTION: &str = "devices? [y/N] ";
+fn vlan(name: &str) -> serde_json::Value {
+    json!({"type": "Network_vlan", "title": "40", "parameters": {"vlan_name": name}})
+}
+
+/// The name of the VLAN of the catalogs; empty if it does not exist.
+fn name_of_vlan(lab: &Lab, switch: &str) -> String {
+    let mut vlans = lab.switches[switch].vlans().into_iter();
+    let found = vlans.find(|(number, ..)| *number == 40);
+    found.map_or_else(String::new, |(_, name, _)| name)
+}
 
 fn apply(lab: &Lab, more: &[&str]) -> PseudoTerminal {
-    PseudoTerminal::start(&lab.blocking_command(&[&["apply", "--mock"], more].concat()))
+    PseudoTerminal::start(&lab.blocking_command(&[&["apply"], more].concat()))
 }
 
-#[test]
-fn apply_to_many_devices_asks_once_with_the_totals() {
-    let lab = lab(11);
-    let mut terminal = apply(&lab, &[]);
-    let planned = terminal.wait_for(QUESTION);
-    assert!(planned.contains("11 devices: 11 pending in "), "{planned}");
-    assert!(
-        planned.ends_with("Apply 11 changes, 0 of them removals, to 11 devices? [y/N] "),
-        "{planned}"
-    );
-    terminal.write("yes\n");
+/// The rest of the output of a run that is answered with this text at the end of its question.
+fn answered(mut terminal: PseudoTerminal, question: &str, answer: &str) -> (String, i32, String) {
+    let planned = terminal.wait_for(question);
+    terminal.write(answer);
     let (code, output) = terminal.end();
-    assert_eq!(code, Some(0), "{output}");
-    assert!(output.contains("11 devices: 11 changed in "), "{output}");
+    (planned, code.expect("it exits"), output)
 }
 
-#[test]
-fn other_answers_change_nothing() {
-    let lab = lab(11);
+#[tokio::test(flavor = "multi_thread")]
+async fn apply_shows_the_plan_asks_and_uses_what_it_has_read() {
+    let lab = lab(&["sw1"]).await;
+    let (planned, code, output) = block_in_place(|| {
+        let terminal = apply(&lab, &[]);
+        answered(terminal, "Apply 1 change to 1 device? [y/N] ", "yes\n")
+    });
+    assert!(planned.contains("> vlan 40"), "{planned}");
+    assert!(planned.contains("configuration difference:"), "{planned}");
+    assert_eq!(code, 0, "{output}");
+    assert!(output.contains("Network_vlan[40]"), "{output}");
+    assert!(!output.contains("configuration difference:"), "{output}");
+    let log = lab.log("sw1");
+    assert_eq!(log.configuration_lines(), ["vlan 40", "name users"]);
+    assert_eq!(log.connections(), 1);
+    let reads = log.received().into_iter();
+    let vlans = reads.filter(|line| line.starts_with("show vlan"));
+    // Before the change, and for the verification after it.
+    assert_eq!(vlans.count(), 2, "{:?}", log.received());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_answers_change_and_store_nothing() {
+    let lab = lab(&["sw1", "sw2"]).await;
     for answer in ["\n", "n\n", "apply\n", "\u{4}", "\u{3}"] {
-        let mut terminal = apply(&lab, &[]);
-        terminal.wait_for(QUESTION);
-        terminal.write(answer);
-        let (code, output) = terminal.end();
-        assert_eq!(code, Some(1), "{answer:?}: {output}");
-        assert!(!output.contains("11 changed"), "{answer:?}: {output}");
-        let is_interrupt = answer == "\u{3}";
+        let (_, code, output) = block_in_place(|| {
+            let terminal = apply(&lab, &["--report", "reports"]);
+            answered(terminal, "Apply 2 changes to 2 devices? [y/N] ", answer)
+        });
+        assert_eq!(code, 1, "{answer:?}: {output}");
         assert!(
-            is_interrupt || output.contains("nothing was changed"),
+            output.contains("nothing was changed"),
             "{answer:?}: {output}"
         );
+        assert!(!output.contains("Status"), "{answer:?}: {output}");
+        assert_eq!(lab.files("reports"), []);
+        let stored = lab.files("state").into_iter();
+        let runs = stored.filter(|(path, _)| path.to_string_lossy().contains("last_run"));
+        assert_eq!(runs.count(), 0);
+        for name in ["sw1", "sw2"] {
+            assert_eq!(lab.log(name).configuration_lines(), [""; 0]);
+        }
     }
 }
 
-#[test]
-fn few_devices_noop_and_yes_need_no_answer() {
-    for (devices, arguments, expected) in [
-        (10, &[] as &[&str], "10 changed"),
-        (11, &["--yes"], "11 changed"),
-        (11, &["--noop"], "11 pending"),
+/// A device that cannot be planned does not keep the others waiting, and is in the result.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_answer_counts_for_all_devices_that_were_planned() {
+    let mut lab = lab(&["sw1", "sw2", "sw4"]).await;
+    lab.add_device("sw3", "cisco_ios", 1, None);
+    lab.write_resources("sw3", &[vlan("users")]);
+    lab.configure("sw2", "after = [\"sw4\"]");
+    let (code, planned, output) = block_in_place(|| {
+        let mut terminal = apply(&lab, &[]);
+        let planned = terminal.wait_for("Apply 2 changes to 2 devices? [y/N] ");
+        terminal.write("y\n");
+        // It comes after another device, and is planned then.
+        terminal.wait_for("Apply 1 change to 1 device? [y/N] ");
+        terminal.write("y\n");
+        let (code, output) = terminal.end();
+        (code, planned, output)
+    });
+    assert!(planned.contains("cannot connect to "), "{planned}");
+    assert_eq!(code, Some(1), "{output}");
+    for name in ["sw1", "sw2", "sw4"] {
+        assert_eq!(name_of_vlan(&lab, name), "users", "{output}");
+    }
+    assert!(output.contains(": sw3: cannot connect to "), "{output}");
+}
+
+/// More devices than may run at once: they do not stay connected, and are read again before they are changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn device_that_changed_while_the_plan_was_shown_is_refused() {
+    let lab = lab(&["sw1", "sw2"]).await;
+    let mut other = Lab::new();
+    other.devices = lab.devices.clone();
+    other.write_resources("sw1", &[vlan("guests")]);
+    let (code, output) = block_in_place(|| {
+        let mut terminal = apply(&lab, &["--concurrency", "1"]);
+        terminal.wait_for("Apply 2 changes to 2 devices? [y/N] ");
+        let arguments = ["apply", "--target", "sw1"];
+        other.run_blocking(&arguments).assert_code(0);
+        terminal.write("y\n");
+        terminal.end()
+    });
+    assert_eq!(code, Some(1), "{output}");
+    assert!(
+        output.contains("nothing was changed: the run differs from the plan"),
+        "{output}"
+    );
+    assert!(
+        output.contains("the device changed while the plan was shown: apply again"),
+        "{output}"
+    );
+    assert_eq!(name_of_vlan(&lab, "sw1"), "guests");
+    assert_eq!(name_of_vlan(&lab, "sw2"), "users");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn batches_are_asked_about_one_by_one_or_all_together() {
+    for (answers, changed) in [(["y\n", "n\n"], 1), (["y\n", "all\n"], 3)] {
+        let lab = lab(&["sw1", "sw2", "sw3"]).await;
+        let (code, output) = block_in_place(|| {
+            let mut terminal = apply(&lab, &["--batch", "1"]);
+            for (number, answer) in answers.iter().enumerate() {
+                let batch = number + 1;
+                terminal.wait_for(&format!(
+                    "Apply batch {batch} of 3: 1 change to 1 device? [y/N/a: all batches] "
+                ));
+                terminal.write(answer);
+            }
+            terminal.end()
+        });
+        assert_eq!(code, Some(i32::from(changed < 3)), "{output}");
+        let changes = lab.switches.keys();
+        let changes = changes.filter(|name| name_of_vlan(&lab, name) == "users");
+        assert_eq!(changes.count(), changed, "{output}");
+        let stopped = "the rollout stopped: a batch was not confirmed";
+        assert_eq!(output.contains(stopped), changed < 3, "{output}");
+        assert_eq!(output.contains("--resume "), changed < 3, "{output}");
+    }
+}
+
+/// Each condition under which nothing is asked, also that nothing would change.
+#[tokio::test(flavor = "multi_thread")]
+async fn apply_does_not_ask_without_need() {
+    let lab = lab(&["sw1"]).await;
+    lab.run(&["plan", "--save", "change.plan"])
+        .await
+        .assert_code(0);
+    for (arguments, expected) in [
+        (&["--noop"] as &[&str], "pending"),
+        (&["--mock"], "changed"),
+        (&["change.plan"], "changed"),
+        (&[], "unchanged"),
     ] {
-        let (code, output) = apply(&lab(devices), arguments).end();
+        let (code, output) = block_in_place(|| apply(&lab, arguments).end());
+        assert_eq!(code, Some(0), "{output}");
+        assert!(!output.contains("[y/N]"), "{arguments:?}: {output}");
+        assert!(output.contains(expected), "{arguments:?}: {output}");
+    }
+    std::fs::write(lab.path("switchtender.toml"), "[apply]\nconfirm = false\n").unwrap();
+    for (name, arguments) in [
+        ("offices", &[] as &[&str]),
+        ("guests", &["--output", "json"]),
+    ] {
+        lab.write_resources("sw1", &[vlan(name)]);
+        let (code, output) = block_in_place(|| apply(&lab, arguments).end());
         assert_eq!(code, Some(0), "{output}");
         assert!(!output.contains("[y/N]"), "{output}");
-        assert!(output.contains(expected), "{output}");
+        assert_eq!(name_of_vlan(&lab, "sw1"), name, "{output}");
     }
-}
-
-/// Without a terminal, there is no question: automation has decided.
-#[test]
-fn apply_without_a_terminal_does_not_ask() {
-    let output = lab(11).run_blocking(&["apply", "--mock"]);
-    output.assert_code(0);
-    output.assert_contains("11 devices: 11 changed in ");
+    std::fs::remove_file(lab.path("switchtender.toml")).unwrap();
+    for (name, arguments) in [
+        ("yes", &["--yes"] as &[&str]),
+        ("json", &["--output", "json"]),
+    ] {
+        lab.write_resources("sw1", &[vlan(name)]);
+        let (code, output) = block_in_place(|| apply(&lab, arguments).end());
+        assert_eq!(code, Some(0), "{output}");
+        assert!(!output.contains("[y/N]"), "{output}");
+        assert_eq!(name_of_vlan(&lab, "sw1"), name, "{output}");
+    }
+    // Without a terminal, automation has decided.
+    lab.write_resources("sw1", &[vlan("last")]);
+    lab.run(&["apply"]).await.assert_code(0);
+    assert_eq!(name_of_vlan(&lab, "sw1"), "last");
 }
 
 /// A device without an inventory: its host key is named, and both passwords are asked for.
@@ -109,7 +230,7 @@ async fn one_device_without_an_inventory_is_changed() {
     .concat();
     let commands = [
         lab.blocking_command(&arguments),
-        lab.blocking_command(&[&arguments[..], &["--fingerprint", &fingerprint]].concat()),
+        lab.blocking_command(&[&arguments[..], &["--fingerprint", &fingerprint, "--yes"]].concat()),
     ];
     let ended = tokio::task::spawn_blocking(move || {
         commands.map(|command| {

@@ -87,6 +87,24 @@ impl Deadline {
             .map(|end| end.cause)
     }
 
+    /// Waits for a person, whose time no limit counts. A request to stop ends the run all the same.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway: the run would have no limit.
+    pub async fn without_limit<T>(&self, wait: impl Future<Output = T>) -> T {
+        let began = clock::instant();
+        let mut limited = None;
+        self.end.send_if_modified(|end| {
+            limited = end.take_if(|end| matches!(end.cause, StopCause::Limit { .. }));
+            limited.is_some()
+        });
+        let done = wait.await;
+        if let Some(end) = limited {
+            self.end_at(end.at + began.elapsed(), end.cause);
+        }
+        done
+    }
+
     /// Waits for the moment.
     ///
     /// # Cancellation
@@ -199,6 +217,18 @@ mod tests {
         let never = std::future::pending::<()>();
         let ended = deadline.within(began + Duration::from_secs(99), never);
         assert_eq!(ended.await, Err(WaitEnd::Stopped(LIMIT)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn wait_for_a_person_moves_the_limit() {
+        let deadline = Deadline::default();
+        let began = clock::instant();
+        deadline.end_at(began + Duration::from_secs(9), LIMIT);
+        let answer = deadline.without_limit(tokio::time::sleep(Duration::from_secs(60)));
+        answer.await;
+        assert_eq!(deadline.passed_by(), None);
+        assert_eq!(deadline.passed().await, LIMIT);
+        assert_eq!(began.elapsed(), Duration::from_secs(69));
     }
 
     #[tokio::test(start_paused = true)]

@@ -27,7 +27,7 @@ use crate::run_kind::RunKind;
 
 /// Apply catalogs or desired state to devices
 ///
-/// On a terminal, it shows the totals of a plan and asks once if more than ten devices are selected.
+/// On a terminal, it shows the plan and asks before it changes devices. Mocks are not asked about.
 ///
 /// Exit codes: 0 success, 1 a failure, or a device that could not run. See --detailed-exitcodes.
 ///
@@ -62,9 +62,14 @@ pub(crate) struct ApplyArgs {
     #[arg(long)]
     noop: bool,
 
-    /// Do not ask before many devices are changed
+    /// Do not ask before devices are changed; see also `confirm` in switchtender.toml
     #[arg(short, long)]
     yes: bool,
+
+    /// Change the other devices if files, catalog or credentials of one have errors; otherwise, such an
+    /// error ends the run before the first connection
+    #[arg(long)]
+    keep_going: bool,
 
     /// Let devices revert the changes unless a second login confirms them; overrides `protect` of the
     /// inventory
@@ -106,12 +111,12 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
         let command = RunCommand::new(targets, filter, arguments);
         let new_request = |kind| {
             let plan = followed.as_ref().map(|plan| plan.plan_use.clone());
-            Arc::new(RunRequest {
+            RunRequest {
                 plan: plan.unwrap_or_default(),
                 protect: args.protect,
                 on_failure: args.on_failure,
                 ..command.request(kind)
-            })
+            }
         };
         let mut prepared = command.prepare().await?;
         if let Some(plan) = &followed {
@@ -123,23 +128,30 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
             return Ok(Exit::SUCCESS);
         }
         if args.all_or_none {
-            let request = new_request(RunKind::Plan);
+            let request = Arc::new(new_request(RunKind::Plan));
             if !all_match(&prepared, &request, arguments, global).await {
                 eprint_notice("nothing was changed: not all devices are as planned");
                 return Ok(Exit::FAILURE);
             }
         }
-        if !args.yes && !args.noop && confirmation::is_due(prepared.len(), arguments.output) {
-            let request = new_request(RunKind::Plan);
-            if !confirmation::confirm(&prepared, &request, arguments, global).await? {
-                return Ok(Exit::FAILURE);
-            }
-        }
-        let request = new_request(if args.noop {
+        let asks = !args.yes
+            && !args.noop
+            && followed.is_none()
+            && prepared.confirms
+            && confirmation::can_ask(arguments.output);
+        let kind = if args.noop {
             RunKind::Noop
         } else {
             RunKind::Apply
+        };
+        let request = Arc::new(RunRequest {
+            confirmation: asks.then(Arc::default),
+            ..new_request(kind)
         });
+        // One device fails before its connection anyway.
+        if kind == RunKind::Apply && !args.keep_going && prepared.len() > 1 {
+            prepared.check_offline(&request, arguments, global).await?;
+        }
         let reports = arguments.report.as_deref();
         let rollout = rollout.start(&prepared, &request.run)?;
         let ended = prepared
@@ -154,7 +166,8 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
         if !args.check_idempotence || request.stop.is_cancelled() {
             return Ok(exit);
         }
-        // A device that could not run has its error already.
+        // The user has agreed to the first run, and a device that could not run has its error already.
+        let request = Arc::new(new_request(kind));
         prepared.retain(
             all.iter()
                 .filter(|device| device.counts().is_some())

@@ -1,24 +1,17 @@
-//! The question of `apply` before it changes many devices.
+//! The question of `apply` before devices are changed.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
-use std::sync::Arc;
 
-use crate::cli::commands::run::PreparedRun;
+use switchtender_devices::names::DeviceName;
+
 use crate::cli::exit::{CommandError, eprint_notice, eprint_prompt};
-use crate::cli::options::global::Global;
 use crate::cli::options::output_format::RunOutput;
-use crate::cli::options::run_arguments::RunArgs;
-use crate::cli::options::view_arguments::ViewArgs;
-use crate::cli::options::view_arguments::ViewFilter;
+use crate::cli::output::view::{DeviceSummary, FinishedDevice, ViewSender, counted};
+use crate::fleet::plan_confirmation::{PlanConfirmation, PlannedRun, Step};
+use crate::fleet::rollout::Batch;
 use crate::fleet::run_request::RunRequest;
-
-/// Up to this number of devices, nothing is asked.
-const FEW: usize = 10;
-
-/// Whether the user is asked: about many devices, on a terminal that shows text.
-pub(crate) fn is_due(devices: usize, output: RunOutput) -> bool {
-    devices > FEW && can_ask(output)
-}
+use crate::inventory::Inventory;
+use crate::report::RunCounts;
 
 /// Whether there is a terminal that shows text.
 pub(crate) fn can_ask(output: RunOutput) -> bool {
@@ -27,39 +20,122 @@ pub(crate) fn can_ask(output: RunOutput) -> bool {
     output == RunOutput::Human && is_terminal
 }
 
-/// Plans the run, shows the totals and asks, unless nothing would change. Every answer other than yes is a no.
-///
-/// # Errors
-/// The answer cannot be read.
-pub(crate) async fn confirm(
-    prepared: &PreparedRun,
-    request: &Arc<RunRequest>,
-    arguments: &RunArgs,
-    global: &Global,
-) -> Result<bool, CommandError> {
-    let arguments = RunArgs {
-        view: ViewArgs::of(ViewFilter::summary()),
-        ..arguments.clone()
-    };
-    let at_once = prepared.at_once();
-    let planned = prepared
-        .execute(request, &at_once, &arguments, None, global)
-        .await
-        .devices;
-    if request.stop.is_cancelled() {
-        return Ok(false);
+/// Shows the plans of a run and asks about each batch.
+pub(crate) struct PlanQuestions<'a> {
+    pub(crate) confirmation: &'a PlanConfirmation,
+    pub(crate) request: &'a RunRequest,
+    pub(crate) inventory: &'a Inventory,
+    pub(crate) view: ViewSender,
+}
+
+/// The answer to a question about plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    No,
+    Yes,
+    /// Also for all later batches.
+    All,
+}
+
+impl Answer {
+    fn parse(text: &str, has_batches: bool) -> Self {
+        match text.trim().to_lowercase().as_str() {
+            "y" | "yes" => Answer::Yes,
+            "a" | "all" if has_batches => Answer::All,
+            _ => Answer::No,
+        }
     }
-    let counts = || planned.iter().filter_map(|device| device.counts());
-    let changes: usize = counts().map(|counts| counts.to_change).sum();
-    let removals: usize = counts().map(|counts| counts.to_remove).sum();
+}
+
+impl PlanQuestions<'_> {
+    /// Answers for all batches. Never returns: the run decides when it is over.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub(crate) async fn ask_all(self) {
+        let mut agrees_to_all = false;
+        let mut planned = Vec::new();
+        loop {
+            match self.confirmation.next().await {
+                Step::Show(plans) => {
+                    for (device, plan) in plans {
+                        let finished = self.finished(device, plan);
+                        planned.push(DeviceSummary::from(&finished));
+                        self.view.finished(finished);
+                    }
+                }
+                Step::Ask(batch) => {
+                    let devices = std::mem::take(&mut planned);
+                    let counts: Vec<RunCounts> =
+                        devices.iter().filter_map(DeviceSummary::counts).collect();
+                    let count = devices.len();
+                    self.view.end_plan(devices).await;
+                    let answer = match question(&batch, &counts) {
+                        Some(question) if !agrees_to_all => {
+                            self.answer(&question, batch.count > 1).await
+                        }
+                        _ => Answer::Yes,
+                    };
+                    self.view.begin_run(count);
+                    agrees_to_all |= answer == Answer::All;
+                    self.confirmation.answer(answer != Answer::No);
+                    if answer == Answer::No {
+                        self.request.stop.cancel();
+                    }
+                }
+            }
+        }
+    }
+
+    fn finished(&self, device: DeviceName, plan: PlannedRun) -> FinishedDevice {
+        let PlannedRun { record, mask, took } = plan;
+        FinishedDevice {
+            platform: self.inventory.devices[&device].platform.clone(),
+            device,
+            took,
+            record: Some(record),
+            result: Ok(()),
+            mask,
+        }
+    }
+
+    async fn answer(&self, question: &str, has_batches: bool) -> Answer {
+        match read_answer(question, self.request).await {
+            Ok(Some(text)) => Answer::parse(&text, has_batches),
+            Ok(None) => Answer::No,
+            Err(error) => {
+                eprint_notice(&format!("cannot read the answer: {error}"));
+                Answer::No
+            }
+        }
+    }
+}
+
+/// The question about the plans of a batch. `None`: they change nothing.
+fn question(batch: &Batch, planned: &[RunCounts]) -> Option<String> {
+    let sum = |count: fn(&RunCounts) -> usize| planned.iter().map(count).sum::<usize>();
+    let changes = sum(|counts| counts.to_change);
+    let removals = sum(|counts| counts.to_remove);
+    let devices = planned.iter().filter(|counts| counts.to_change > 0).count();
     if changes == 0 {
-        return Ok(true);
+        return None;
     }
-    let devices = counts().filter(|counts| counts.to_change > 0).count();
-    let question = format!(
-        "Apply {changes} changes, {removals} of them removals, to {devices} devices? [y/N] "
-    );
-    ask(&question, request).await
+    let removals = match removals {
+        0 => String::new(),
+        1 => ", 1 of them a removal,".to_owned(),
+        count => format!(", {count} of them removals,"),
+    };
+    let (changes, devices) = (counted(changes, "change"), counted(devices, "device"));
+    let (of_batch, answers) = match batch.count {
+        1 => (String::new(), "[y/N]"),
+        count => (
+            format!("batch {} of {count}: ", batch.number),
+            "[y/N/a: all batches]",
+        ),
+    };
+    Some(format!(
+        "Apply {of_batch}{changes}{removals} to {devices}? {answers} "
+    ))
 }
 
 /// Asks a question. Every answer other than yes is a no.
@@ -67,21 +143,91 @@ pub(crate) async fn confirm(
 /// # Errors
 /// The answer cannot be read.
 pub(crate) async fn ask(question: &str, request: &RunRequest) -> Result<bool, CommandError> {
+    let answer = read_answer(question, request).await;
+    let answer =
+        answer.map_err(|error| CommandError::new("cannot read the answer").with_source(error))?;
+    let Some(answer) = answer else {
+        return Ok(false);
+    };
+    let is_yes = Answer::parse(&answer, false) == Answer::Yes;
+    if !is_yes {
+        report_no();
+    }
+    Ok(is_yes)
+}
+
+/// Says that a no was understood.
+pub(crate) fn report_no() {
+    eprint_notice("nothing was changed; --yes applies without the question");
+}
+
+/// Prints a question and reads a line. `None`: the run was stopped.
+async fn read_answer(question: &str, request: &RunRequest) -> io::Result<Option<String>> {
     eprint_prompt(question);
     let answer = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         io::stdin().lock().read_line(&mut line).map(|_| line)
     });
-    let answer = tokio::select! {
+    tokio::select! {
         biased;
-        () = request.stop.cancelled() => return Ok(false),
-        answer = answer => answer.expect("reading does not panic"),
-    };
-    let answer =
-        answer.map_err(|error| CommandError::new("cannot read the answer").with_source(error))?;
-    let is_yes = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
-    if !is_yes {
-        eprint_notice("nothing was changed; --yes applies without the question");
+        () = request.stop.cancelled() => Ok(None),
+        answer = answer => answer.expect("reading does not panic").map(Some),
     }
-    Ok(is_yes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(count: usize) -> Batch {
+        Batch {
+            number: 1,
+            count,
+            devices: Vec::new(),
+        }
+    }
+
+    fn counts(to_change: usize, to_remove: usize) -> RunCounts {
+        RunCounts {
+            to_change,
+            to_remove,
+            ..RunCounts::default()
+        }
+    }
+
+    #[test]
+    fn question_has_the_totals() {
+        for (batches, planned, expected) in [
+            (1, vec![counts(0, 0)], None),
+            (
+                1,
+                vec![counts(1, 0), counts(0, 0)],
+                Some("Apply 1 change to 1 device? [y/N] "),
+            ),
+            (
+                3,
+                vec![counts(4, 2), counts(1, 0)],
+                Some(
+                    "Apply batch 1 of 3: 5 changes, 2 of them removals, to 2 devices? [y/N/a: all batches] ",
+                ),
+            ),
+        ] {
+            let question = question(&batch(batches), &planned);
+            assert_eq!(question.as_deref(), expected);
+        }
+    }
+
+    #[test]
+    fn every_other_answer_is_a_no() {
+        for (text, has_batches, expected) in [
+            ("y\n", false, Answer::Yes),
+            ("YES\n", true, Answer::Yes),
+            ("a\n", true, Answer::All),
+            ("a\n", false, Answer::No),
+            ("\n", true, Answer::No),
+            ("apply\n", true, Answer::No),
+        ] {
+            assert_eq!(Answer::parse(text, has_batches), expected, "{text:?}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ use switchtender_devices::provider::driver_provider::Verdict;
 use switchtender_devices::secret_mask::SecretMask;
 use tracing::Instrument as _;
 
+use crate::cli::commands::confirmation::{self, PlanQuestions};
 use crate::cli::commands::run_recorder::RunRecorder;
 use crate::cli::exit::{CommandError, Exit};
 use crate::cli::interrupt::stop_run_on_signals;
@@ -20,18 +21,18 @@ use crate::cli::options::output_format::RunOutput;
 use crate::cli::options::run_arguments::{AllowedChange, ResourceFilterArgs, RunArgs};
 use crate::cli::options::target_options::TargetArgs;
 use crate::cli::output::view::{
-    self, DeviceSummary, FinishedDevice, RunScope, ViewSender, ViewTask,
+    self, DeviceSummary, FinishedDevice, RunScope, ViewSender, ViewTask, counted,
 };
 use crate::clock;
 use crate::fleet::device_run::DeviceRun;
 use crate::fleet::inventory_run::InventoryFleet;
-use crate::fleet::limits::{Limits, Membership};
+use crate::fleet::limits::{Limits, Membership, Permit};
+use crate::fleet::plan_confirmation::PlanConfirmation;
 use crate::fleet::rollout::check::CheckEnd;
 use crate::fleet::rollout::{Batch, DeviceEnd, Rollout, RolloutSink};
 use crate::fleet::run_request::RunRequest;
-use crate::fleet::runner::TaskError;
+use crate::fleet::runner::{self, TaskError};
 use crate::fleet::undo::UndoChoice;
-use crate::inventory::Inventory;
 use crate::run_kind::RunKind;
 use crate::telemetry::device_span;
 use crate::transaction::TransactionSettings;
@@ -104,6 +105,8 @@ pub(crate) struct PreparedRun {
     members: HashMap<DeviceName, Membership>,
     /// State that ends with the run.
     scratch: Option<tempfile::TempDir>,
+    /// `apply` asks before it changes devices.
+    pub(crate) confirms: bool,
 }
 
 /// The end of a run.
@@ -168,6 +171,98 @@ impl PreparedRun {
         }
     }
 
+    /// Checks all devices as far as they need no connection, and shows those with errors.
+    ///
+    /// # Errors
+    /// A device has errors.
+    pub(crate) async fn check_offline(
+        &self,
+        request: &Arc<RunRequest>,
+        arguments: &RunArgs,
+        global: &Global,
+    ) -> Result<(), CommandError> {
+        let names = self.names.iter();
+        let devices = names.map(|name| (name.clone(), Membership::default()));
+        let limits = Limits::new(usize::from(arguments.concurrency), None, None, []);
+        let (fleet, of_run) = (Arc::clone(&self.fleet), Arc::clone(request));
+        let check = move |name: DeviceName| {
+            let (fleet, request) = (Arc::clone(&fleet), Arc::clone(&of_run));
+            async move { fleet.check_offline(&name, &request).await }
+        };
+        let mut refused = HashMap::new();
+        runner::run(
+            devices.collect(),
+            &limits,
+            &request.stop,
+            check,
+            |name, ended| {
+                // The run reports a defect of this program.
+                if let Ok(Some(ended)) = ended {
+                    refused.insert(name, ended);
+                }
+            },
+        )
+        .await;
+        if refused.is_empty() {
+            return Ok(());
+        }
+        let (count, all) = (refused.len(), self.names.len());
+        let view = ViewTask::start(view::new(
+            arguments.output,
+            &self.fleet,
+            request,
+            global,
+            &arguments.view,
+            RunScope {
+                devices: all,
+                is_stored: false,
+            },
+        ));
+        let mut devices = Vec::with_capacity(count);
+        for name in &self.names {
+            if let Some(run) = refused.remove(name) {
+                let finished = self.finished(name.clone(), Ok((run, Duration::ZERO)));
+                devices.push(DeviceSummary::from(&finished));
+                view.sender().finished(finished);
+            }
+        }
+        view.end(devices).await?;
+        let error = CommandError::new(format!(
+            "nothing was changed: {count} of {} cannot be applied",
+            counted(all, "device")
+        ));
+        Err(error.hint("correct the errors, or change the other devices with --keep-going"))
+    }
+
+    /// A device whose task has ended.
+    fn finished(
+        &self,
+        device: DeviceName,
+        ended: Result<(DeviceRun, Duration), TaskError>,
+    ) -> FinishedDevice {
+        let platform = self.fleet.connector.inventory.devices[&device]
+            .platform
+            .clone();
+        match ended {
+            Ok((run, took)) => FinishedDevice {
+                device,
+                platform,
+                record: Some(run.record),
+                result: run.result.map_err(Into::into),
+                mask: run.mask,
+                took,
+            },
+            Err(error) => FinishedDevice {
+                device,
+                platform,
+                record: None,
+                result: Err(error.into()),
+                mask: SecretMask::default(),
+                took: Duration::ZERO,
+            },
+        }
+    }
+
     /// Runs all devices, shows what happens, and writes their reports to a directory. Ctrl-C stops
     /// in order; the results are complete all the same.
     pub(crate) async fn execute(
@@ -195,31 +290,68 @@ impl PreparedRun {
             let observer = view.sender().observer();
             let reports = reports.map(Path::to_owned);
             let recorder = self.recorder.clone();
-            move |name: DeviceName| {
+            move |name: DeviceName, permit: Permit| {
                 let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
                 let (request, reports) = (Arc::clone(&request), reports.clone());
                 let recorder = recorder.clone();
                 async move {
+                    let _permit = match &request.confirmation {
+                        Some(confirmation) => {
+                            confirmation.hold(&name, permit);
+                            None
+                        }
+                        None => Some(permit),
+                    };
                     let (began, started) = (clock::instant(), clock::timestamp());
                     let run = fleet.run(&name, &request, reports.as_deref(), &observer);
                     let run = run.instrument(device_span(&name)).await;
-                    recorder.record(&name, started, &run).await;
-                    (run, began.elapsed())
+                    if !run.is_declined() {
+                        recorder.record(&name, started, &run).await;
+                    }
+                    let took = began.elapsed().saturating_sub(run.waited);
+                    (run, took)
                 }
             }
         };
         let inventory = &self.fleet.connector.inventory;
-        let mut sink = RunSink {
-            inventory,
-            sender: view.sender(),
-            devices: Vec::with_capacity(self.names.len()),
-        };
         let concurrency = usize::from(arguments.concurrency);
         let limits = Limits::of_inventory(inventory, concurrency, self.members.values());
         let members = &self.members;
-        let ended = rollout
-            .run(members, &limits, &request.stop, work, &mut sink)
-            .await;
+        let mut sink = RunSink {
+            run: self,
+            rollout,
+            limits: &limits,
+            confirmation: request.confirmation.as_deref(),
+            sender: view.sender(),
+            devices: Vec::with_capacity(self.names.len()),
+            has_applied: false,
+            is_declined: false,
+        };
+        let running = rollout.run(members, &limits, &request.stop, work, &mut sink);
+        let ended = match &request.confirmation {
+            None => running.await,
+            Some(confirmation) => {
+                let questions = PlanQuestions {
+                    confirmation,
+                    request,
+                    inventory,
+                    view: view.sender(),
+                };
+                tokio::select! {
+                    ended = running => ended,
+                    () = questions.ask_all() => unreachable!("never ends"),
+                }
+            }
+        };
+        let is_declined = sink.is_declined;
+        if is_declined && !sink.has_applied {
+            confirmation::report_no();
+            return FinishedRun {
+                devices: sink.devices,
+                stopped: None,
+                output: view.discard().await,
+            };
+        }
         let mut devices = sink.devices;
         let order: HashMap<&str, usize> =
             self.names.iter().map(DeviceName::as_str).zip(0..).collect();
@@ -227,7 +359,10 @@ impl PreparedRun {
         let output = view.end(devices.clone()).await;
         FinishedRun {
             devices,
-            stopped: ended.err(),
+            stopped: match ended {
+                Ok(()) if is_declined => Some("a batch was not confirmed".to_owned()),
+                ended => ended.err(),
+            },
             output,
         }
     }
@@ -235,13 +370,27 @@ impl PreparedRun {
 
 /// Passes the results of devices to the view.
 struct RunSink<'a> {
-    inventory: &'a Inventory,
+    run: &'a PreparedRun,
+    rollout: &'a Rollout,
+    limits: &'a Limits,
+    confirmation: Option<&'a PlanConfirmation>,
     sender: ViewSender,
     devices: Vec<DeviceSummary>,
+    /// The user has agreed to a batch.
+    has_applied: bool,
+    /// The user has not agreed to a batch.
+    is_declined: bool,
 }
 
 impl RolloutSink<(DeviceRun, Duration)> for RunSink<'_> {
     fn batch(&mut self, batch: Batch) {
+        if let Some(confirmation) = self.confirmation {
+            let members = batch.devices.iter();
+            let members = members.filter_map(|device| self.run.members.get(device));
+            let fits = self.limits.admit_all(members);
+            confirmation.start(&batch, self.rollout.after.clone(), fits);
+            self.sender.begin_plan(batch.devices.len());
+        }
         self.sender.batch(batch);
     }
 
@@ -254,34 +403,32 @@ impl RolloutSink<(DeviceRun, Duration)> for RunSink<'_> {
         device: DeviceName,
         ended: Result<(DeviceRun, Duration), TaskError>,
     ) -> DeviceEnd {
-        let mut mask = SecretMask::default();
-        let mut is_complete = false;
-        let (result, record, took) = match ended {
-            Ok((run, took)) => {
-                mask = run.mask;
-                is_complete = !run.stopped;
-                (run.result.map_err(Into::into), Some(run.record), took)
-            }
-            Err(error) => (Err(error.into()), None, Duration::ZERO),
-        };
-        let finished = FinishedDevice {
-            platform: self.inventory.devices[&device].platform.clone(),
-            device,
-            record,
-            result,
-            mask,
-            took,
-        };
+        let is_complete = matches!(&ended, Ok((run, _)) if !run.stopped);
+        let is_declined = matches!(&ended, Ok((run, _)) if run.is_declined());
+        self.is_declined |= is_declined;
+        let finished = self.run.finished(device, ended);
         let summary = DeviceSummary::from(&finished);
         let end = match &summary.record {
             Some(record) if record.protection == Some(Verdict::Reverted) => DeviceEnd::Reverted,
             Some(record) if is_complete && !record.is_not_run && !record.counts.has_failed() => {
                 DeviceEnd::Succeeded
             }
+            _ if is_declined => DeviceEnd::NotConfirmed,
             _ => DeviceEnd::Failed,
         };
+        if let Some(confirmation) = self.confirmation {
+            self.has_applied |= !is_declined && confirmation.is_answered(&summary.device);
+        }
+        // The user knows that nothing was changed.
+        if !is_declined || self.has_applied {
+            self.sender.finished(finished);
+        }
+        if let Some(confirmation) = self.confirmation
+            && let Some(planned_next) = confirmation.end(&summary.device)
+        {
+            self.sender.begin_plan(planned_next);
+        }
         self.devices.push(summary);
-        self.sender.finished(finished);
         end
     }
 }

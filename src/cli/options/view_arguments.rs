@@ -72,14 +72,6 @@ impl ViewFilter {
         !self.only.is_empty()
     }
 
-    /// Shows the summary of all devices.
-    pub(crate) fn summary() -> Self {
-        Self {
-            quiet: true,
-            only: Vec::new(),
-        }
-    }
-
     /// Shows the devices that failed or could not run.
     pub(crate) fn failures() -> Self {
         Self {

@@ -55,6 +55,15 @@ pub(crate) trait View: Send {
     /// The command after a batch has ended.
     fn check(&mut self, _: &CheckEnd) {}
 
+    /// Plans of so many devices follow, before the user is asked.
+    fn begin_plan(&mut self, _: usize) {}
+
+    /// The plans are complete, and the user is asked.
+    fn end_plan(&mut self, _: &[DeviceSummary]) {}
+
+    /// The user has answered. The run of so many devices follows.
+    fn begin_run(&mut self, _: usize) {}
+
     /// The run of a device is over.
     fn device(&mut self, device: &FinishedDevice);
 

@@ -46,6 +46,7 @@ impl ChangedDevice {
             mut device,
             catalog,
             obstacles,
+            preview: _,
         } = admitted;
         let managed = match &catalog.undo {
             None => Some(ManagedResources::of(&catalog.resources)),

@@ -7,6 +7,7 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::session::{Access, Session};
 
+use super::active_device::ActiveDevice;
 use super::locks::Locks;
 use super::supervision::until;
 use super::{DeviceRunError, Running};
@@ -126,6 +127,40 @@ impl ConnectedDevice {
         })
     }
 
+    /// The device of a closed session in a new one.
+    ///
+    /// # Errors
+    /// There is no session, or another device answers.
+    pub(super) async fn open_again<S: PreparedSource>(
+        run: &Running<'_>,
+        source: &S,
+        device: ActiveDevice,
+    ) -> Result<Self, DeviceRunError> {
+        let ActiveDevice {
+            access,
+            owned,
+            state,
+            ..
+        } = device;
+        let connector = connector(run, source, access).await?;
+        let again = until(run.stop.cancelled(), connector.open()).await??;
+        let OpenDevice {
+            session,
+            facts,
+            identity,
+        } = again;
+        let session = same_device(session, identity, &owned).await?;
+        Ok(Self {
+            connector,
+            session,
+            facts,
+            access,
+            owned,
+            state,
+            closed_sessions: Vec::new(),
+        })
+    }
+
     /// The device with its catalog. Its owner and its facts are stored, with or without a catalog.
     ///
     /// # Errors
@@ -185,18 +220,24 @@ impl ReadyDevice {
         device.access = access;
         device.connector = connector(run, source, access).await?;
         let OpenDevice {
-            mut session,
-            identity,
-            ..
+            session, identity, ..
         } = device.connector.open().await?;
-        // An address of a pair can have moved to the other unit.
-        if identity.is_other(&device.owned.owner.identity) {
-            session.close().await;
-            return Err(DeviceRunError::OtherUnit { identity });
-        }
-        device.session = session;
+        device.session = same_device(session, identity, &device.owned).await?;
         Ok(self)
     }
+}
+
+/// The session, unless another device answers: an address of a pair can have moved to the other unit.
+async fn same_device(
+    mut session: Box<dyn Session>,
+    identity: DeviceIdentity,
+    owned: &OwnedState,
+) -> Result<Box<dyn Session>, DeviceRunError> {
+    if identity.is_other(&owned.owner.identity) {
+        session.close().await;
+        return Err(DeviceRunError::OtherUnit { identity });
+    }
+    Ok(session)
 }
 
 async fn connector<S: PreparedSource>(

@@ -55,6 +55,9 @@ pub(crate) enum DeviceRunError {
         "nothing was changed: the undo would not give back the configuration from before the run"
     )]
     IncompleteUndo { findings: Vec<Diagnostic> },
+    /// The user did not agree to the plan.
+    #[error("nothing was changed: the plan was not confirmed")]
+    NotConfirmed,
     /// A strict run of a configuration with lines that are not managed.
     #[error("nothing was changed: the configuration has lines that are not managed")]
     Strict { findings: Vec<Diagnostic> },

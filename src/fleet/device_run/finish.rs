@@ -10,12 +10,12 @@ use switchtender_devices::session::Access;
 use super::Running;
 use super::active_device::ActiveDevice;
 use super::change::AppliedCatalog;
-use super::recorder::ResourceOperations;
+use super::recorder::{EventRecorder, ResourceOperations};
 use super::save::CompletedDevice;
 use crate::error_chain::chain;
 use crate::fleet::state_files::ManagedResources;
 use crate::fleet::undo::UndoRecord;
-use crate::report::UndoPlan;
+use crate::report::{RunRecord, UndoPlan, UnknownText};
 use crate::run_kind::RunKind;
 use crate::store::blocking_io;
 
@@ -70,6 +70,32 @@ fn record_difference(run: &mut Running<'_>, provider: &DriverProvider, catalog: 
     run.events.record.without_difference = without_diff.collect();
     run.request.plan.set_difference(run.events.device(), &diff);
     run.events.record.difference = diff;
+}
+
+/// The record of the plan that is shown before a change.
+pub(super) fn planned_record(
+    mut recorder: EventRecorder<'_>,
+    provider: &DriverProvider,
+    registry: &Registry,
+) -> RunRecord {
+    let operations = recorder.operations.take().unwrap_or_default();
+    let predicted = predict(registry, provider, &operations);
+    let mask = &recorder.mask;
+    let undo = provider.state().planned_undo().without_operations();
+    let mut not_understood = provider.state().not_understood();
+    for found in &mut not_understood {
+        found.text = mask.apply(&found.text);
+    }
+    let without_difference = predicted.without_diff.iter();
+    RunRecord {
+        difference: mask.apply(&predicted.diff),
+        without_difference: without_difference
+            .map(|message| mask.apply(message))
+            .collect(),
+        undo: Some(UndoPlan::new(&undo, mask)),
+        not_understood: not_understood.iter().map(UnknownText::from).collect(),
+        ..recorder.record
+    }
 }
 
 /// The difference to the configuration that the commands make.

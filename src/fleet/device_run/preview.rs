@@ -1,35 +1,42 @@
 //! What the run would change, before it changes anything: limits, plans in files and undos can refuse it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use switchtender_devices::provider::ReadOnly;
 use switchtender_devices::session::Access;
 
 use super::active_device::{ActiveDevice, Obstacles};
 use super::protect::ProtectedDevice;
-use super::{DeviceRunError, Running, undo};
+use super::recorder::{EventRecorder, Observer};
+use super::{DeviceRunError, Running, finish, undo};
 use crate::catalog::types::Types;
 use crate::clock;
 use crate::fleet::catalog_check::PreparedCatalog;
 use crate::fleet::stored_plan::{PlanCollector, PlanUse, PlannedDevice, PlannedResource};
-use crate::report::RunCounts;
-use crate::transaction::{self, RunEvent};
+use crate::report::{RunCounts, RunRecord};
+use crate::run_kind::RunKind;
+use crate::transaction::{self, RunEvent, Sink as _};
 
 /// A device that nothing prevents from being changed.
 pub(super) struct AdmittedDevice {
     pub(super) device: ActiveDevice,
     pub(super) catalog: PreparedCatalog,
     pub(super) obstacles: Obstacles,
+    /// What the run would change, if the user has to agree.
+    pub(super) preview: Option<Preview>,
 }
 
 /// What a run would change.
-struct Preview {
+pub(super) struct Preview {
     counts: RunCounts,
     resources: Vec<PlannedResource>,
     /// Why resources failed.
     failures: BTreeMap<String, String>,
     /// Secrets have digests.
     has_secrets: bool,
+    /// The record of a plan, if the user has to agree.
+    record: Option<RunRecord>,
 }
 
 impl AdmittedDevice {
@@ -47,10 +54,11 @@ impl AdmittedDevice {
             obstacles,
         } = protected;
         match check(run, &mut device, &catalog, &obstacles).await {
-            Ok(()) => Ok(Self {
+            Ok(preview) => Ok(Self {
                 device,
                 catalog,
                 obstacles,
+                preview,
             }),
             Err(error) => Err(device.refuse(error).await),
         }
@@ -62,15 +70,18 @@ async fn check(
     device: &mut ActiveDevice,
     catalog: &PreparedCatalog,
     obstacles: &Obstacles,
-) -> Result<(), DeviceRunError> {
+) -> Result<Option<Preview>, DeviceRunError> {
     let writes = device.access == Access::ReadWrite;
     let has_limits = device.settings.limits.is_set()
         || obstacles.absence.is_some()
         || obstacles.standby.is_some();
     let has_plan = !matches!(run.request.plan, PlanUse::None);
-    if (has_limits && writes) || has_plan {
+    let is_asked = run.request.confirmation.is_some() && writes;
+    let mut asked = None;
+    if (has_limits && writes) || has_plan || is_asked {
         let preview = Preview::new(run, device, catalog).await;
         preview.check(run, device, catalog, obstacles)?;
+        asked = is_asked.then_some(preview);
     }
     if let Some(record) = &catalog.undo
         && writes
@@ -80,7 +91,7 @@ async fn check(
         tracing::debug!(failures = preview.failures.len(), "the undo was previewed");
         undo::check(run, record, &device.provider)?;
     }
-    Ok(())
+    Ok(asked)
 }
 
 impl Preview {
@@ -91,6 +102,16 @@ impl Preview {
         let registry = &catalog.registry;
         let provider = &mut device.provider;
         let mut counts = RunCounts::new();
+        let nobody: Observer = Arc::new(|_, _| {});
+        let mut recorder = run.request.confirmation.as_ref().map(|_| {
+            let record = RunRecord {
+                kind: RunKind::Plan,
+                ..RunRecord::new(run.events.record.context.clone())
+            };
+            let mut recorder = EventRecorder::new(run.events.device(), &nobody, record, true);
+            recorder.mask = run.events.mask.clone();
+            recorder
+        });
         let mut planned = PlanCollector::new(&run.events.mask, &device.state.remembered);
         let input = transaction::Input {
             resources,
@@ -104,6 +125,9 @@ impl Preview {
             sink: &mut |event: RunEvent| {
                 counts.fold(&event);
                 planned.fold(&event);
+                if let Some(recorder) = &mut recorder {
+                    recorder.emit(event);
+                }
             },
             stop: &|| run.is_stopped(),
         };
@@ -111,8 +135,10 @@ impl Preview {
         let _ = transaction::run(input).await;
         planned.add_instances(provider.state().previewed_instances());
         planned.add_undo(&provider.state().planned_undo());
+        let record = recorder.map(|recorder| finish::planned_record(recorder, provider, registry));
         Self {
             counts,
+            record,
             resources: planned.resources,
             failures: planned.failures,
             has_secrets: planned.has_secrets,
@@ -121,7 +147,7 @@ impl Preview {
 
     /// Compares the changes with the limits and the plan.
     fn check(
-        self,
+        &self,
         run: &Running<'_>,
         device: &ActiveDevice,
         catalog: &PreparedCatalog,
@@ -158,9 +184,14 @@ impl Preview {
         checked.map_err(|findings| DeviceRunError::Plan { findings })
     }
 
+    /// The record that is shown to the user.
+    pub(super) fn take_record(&mut self) -> Option<RunRecord> {
+        self.record.take()
+    }
+
     /// The changes in the form of a plan.
-    fn planned(
-        self,
+    pub(super) fn planned(
+        &self,
         device: &ActiveDevice,
         catalog: &PreparedCatalog,
         definitions: &str,
@@ -178,10 +209,10 @@ impl Preview {
                 digest.to_owned()
             },
             definitions: definitions.to_owned(),
-            resources: self.resources,
+            resources: self.resources.clone(),
             difference: String::new(),
             has_secrets: self.has_secrets || catalog.has_secrets,
-            failures: self.failures,
+            failures: self.failures.clone(),
         }
     }
 }

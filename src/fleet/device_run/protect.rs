@@ -26,7 +26,7 @@ use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::catalog_check::PreparedCatalog;
 use crate::fleet::catalog_source::DeviceSettings;
-use crate::inventory::StandbyPolicy;
+use crate::inventory::{SavePolicy, StandbyPolicy};
 use crate::store::file::state_version;
 use crate::store::{DeviceStore, StoreError, blocking_io};
 
@@ -159,7 +159,8 @@ fn activate(
     .allow_reload(settings.allows_reload)
     .overwrite_unknown(run.request.overwrite_unknown)
     .allow_own_path(run.request.allow_own_path)
-    .show_difference(run.request.kind.is_noop())
+    .show_difference(run.request.kind.is_noop() || run.request.confirmation.is_some())
+    .compare_saved(settings.save == SavePolicy::OnChange && catalog.platform.shows_saved())
     .protect(settings.protect, facts.clone(), record);
     let provider = match &catalog.undo {
         Some(record) => provider.undo_of(record.left(&state.remembered)),

@@ -29,6 +29,11 @@ impl UnreportedRun<'_> {
             origin,
             result,
         } = self;
+        if matches!(result, Err(DeviceRunError::NotConfirmed)) {
+            // For reports and history, there was no run.
+            run.events.record.is_not_run = true;
+            return run.end(origin, result);
+        }
         let has_lock = result
             .as_ref()
             .err()
@@ -75,12 +80,22 @@ impl UnreportedRun<'_> {
                 ));
             }
         }
-        let stopped = run.stop.is_cancelled();
+        run.end(origin, result)
+    }
+}
+
+impl Running<'_> {
+    pub(super) fn end(
+        self,
+        origin: Option<String>,
+        result: Result<(), DeviceRunError>,
+    ) -> DeviceRun {
         DeviceRun {
-            mask: run.events.mask,
+            stopped: self.stop.is_cancelled(),
+            mask: self.events.mask,
             origin,
-            record: run.events.record,
-            stopped,
+            record: self.events.record,
+            waited: self.waited,
             result,
         }
     }

@@ -66,6 +66,7 @@ impl RunCommand<'_> {
             names,
             members,
             scratch,
+            confirms: settings.confirms && !self.is_simulated(),
         })
     }
 

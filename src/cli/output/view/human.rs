@@ -35,8 +35,8 @@ use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
 use crate::fleet::run_request::RunRequest;
 use crate::inventory::{Inventory, range};
-use crate::report::RunRecord;
 use crate::report::alike::{AlikeDevice, AlikeDevices};
+use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 use crate::terminal_text::{Style, TerminalText};
 use crate::transaction::{LogEntry, LogKind, RunEvent};
@@ -46,6 +46,8 @@ const MAX_FINDINGS: usize = 20;
 
 pub(crate) struct Human {
     kind: RunKind,
+    /// The kind of the run; [`Human::kind`] is a plan until the user has agreed.
+    run_kind: RunKind,
     /// Nothing is changed; the table counts pending changes.
     noop: bool,
     /// Messages below this level are left out.
@@ -55,6 +57,8 @@ pub(crate) struct Human {
     is_summary_colored: bool,
     progress: DeviceProgress,
     began: Instant,
+    /// When the user was asked.
+    asked: Option<Instant>,
     /// The batches that have started, and all of them.
     batches: Option<(usize, usize)>,
     is_stored: bool,
@@ -116,12 +120,14 @@ impl Human {
         let is_fleet = devices > 1 && outputs.is_none();
         Self {
             kind,
+            run_kind: kind,
             noop,
             level: level(global),
             colored: global.is_stdout_colored() && outputs.is_none(),
             is_summary_colored: global.is_stdout_colored(),
             progress: DeviceProgress::new(devices, noop),
             began: clock::instant(),
+            asked: None,
             batches: None,
             is_stored,
             filter,
@@ -301,11 +307,44 @@ impl View for Human {
         self.write(&text);
     }
 
+    fn begin_plan(&mut self, devices: usize) {
+        self.switch_to(RunKind::Plan, devices);
+    }
+
+    fn end_plan(&mut self, planned: &[DeviceSummary]) {
+        self.progress.finish();
+        let order: HashMap<&str, usize> = planned
+            .iter()
+            .map(|planned| planned.device.as_str())
+            .zip(0..)
+            .collect();
+        self.show_groups(Some(&order));
+        let is_unchanged = |planned: &DeviceSummary| planned.status() == RunStatus::Unchanged;
+        if !planned.iter().all(is_unchanged) {
+            let text = self.summary(planned);
+            print(&text);
+        }
+        self.asked = Some(clock::instant());
+    }
+
+    fn begin_run(&mut self, devices: usize) {
+        // The time of the user is not that of the run.
+        if let Some(asked) = self.asked.take() {
+            self.began += asked.elapsed();
+        }
+        self.switch_to(self.run_kind, devices);
+    }
+
     fn device(&mut self, finished: &FinishedDevice) {
         let status = status(finished.record.as_ref());
         let messages = self.held.remove(&finished.device).unwrap_or_default();
         let word = status_word(finished.record.as_ref());
-        let is_shown = self.filter.shows(word) && !self.filter.is_quiet();
+        // A plan before the question without a change and a message says nothing.
+        let is_silent = self.kind != self.run_kind
+            && status == RunStatus::Unchanged
+            && messages.is_empty()
+            && !self.messages.contains_key(&finished.device);
+        let is_shown = self.filter.shows(word) && !self.filter.is_quiet() && !is_silent;
         if self.is_grouped {
             self.add_to_groups(finished, is_shown);
             return self.progress.advance(status);
@@ -331,12 +370,36 @@ impl View for Human {
 
     fn end(&mut self, all: &[DeviceSummary]) -> Result<(), CommandError> {
         self.progress.finish();
+        // No device had a plan.
+        (self.kind, self.noop) = (self.run_kind, self.run_kind.is_noop());
         let order: HashMap<&str, usize> = all
             .iter()
             .map(|ended| ended.device.as_str())
             .zip(0..)
             .collect();
         self.show_groups(Some(&order));
+        let mut text = TerminalText::with_colors(self.is_summary_colored);
+        // A plan and a group of devices end with an empty line.
+        let has_end = self.kind == RunKind::Plan || self.is_grouped;
+        if !has_end && !self.filter.is_quiet() && self.outputs.is_none() {
+            text.end_line();
+        }
+        text.append(&self.summary(all));
+        text.append(&self.stored_keys(&order));
+        print(text.append(&self.repeated_warnings(&order)));
+        self.outputs.take().map_or(Ok(()), DeviceOutputs::end)
+    }
+}
+
+impl Human {
+    /// Shows what follows as the output of this kind of run over so many devices.
+    fn switch_to(&mut self, kind: RunKind, devices: usize) {
+        (self.kind, self.noop) = (kind, kind.is_noop());
+        self.is_grouped = self.is_fleet && (kind == RunKind::Plan || devices > MAX_ROWS);
+        self.progress.restart(devices, self.noop);
+    }
+
+    fn summary(&self, all: &[DeviceSummary]) -> TerminalText {
         let summary = Summary {
             all,
             filter: &self.filter,
@@ -346,30 +409,19 @@ impl View for Human {
             took: self.began.elapsed(),
             kind: self.kind,
             batches: self.batches,
-            is_stored: self.is_stored,
+            // What is next after the plan of a run is the question.
+            is_stored: self.is_stored && self.kind == self.run_kind,
         };
-        let mut text = TerminalText::with_colors(self.is_summary_colored);
-        // A plan and a group of devices end with an empty line.
-        let has_end = self.kind == RunKind::Plan || self.is_grouped;
-        if !has_end && !self.filter.is_quiet() && self.outputs.is_none() {
-            text.end_line();
-        }
-        let reason = |ended: &DeviceSummary| {
+        summary.text(|ended| {
             let known = self.reasons.get(&ended.device);
             let text = known.map_or_else(|| "the run was stopped".to_owned(), Reason::to_string);
             FailureReason {
                 common: self.device_words.alike(&ended.device, &text),
                 text,
             }
-        };
-        text.append(&summary.text(reason));
-        text.append(&self.stored_keys(&order));
-        print(text.append(&self.repeated_warnings(&order)));
-        self.outputs.take().map_or(Ok(()), DeviceOutputs::end)
+        })
     }
-}
 
-impl Human {
     /// Shows a finished device on standard output.
     fn show_device(
         &self,

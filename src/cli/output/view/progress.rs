@@ -42,6 +42,14 @@ impl DeviceProgress {
         progress
     }
 
+    /// Counts other devices from zero.
+    pub(super) fn restart(&mut self, devices: usize, noop: bool) {
+        (self.noop, self.changed, self.failed) = (noop, 0, 0);
+        self.bar.reset();
+        self.bar.set_length(devices as u64);
+        self.update();
+    }
+
     /// The bar, unless it is hidden.
     pub(super) fn bar(&self) -> Option<ProgressBar> {
         (!self.bar.is_hidden()).then(|| self.bar.clone())
@@ -53,6 +61,10 @@ impl DeviceProgress {
             RunStatus::Changed | RunStatus::Pending => self.changed += 1,
             RunStatus::Unchanged => {}
             _ => self.failed += 1,
+        }
+        // Devices that are not started were not counted.
+        if self.bar.length() == Some(self.bar.position()) {
+            self.bar.inc_length(1);
         }
         // Never more changed devices than devices.
         self.bar.inc(1);

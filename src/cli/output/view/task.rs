@@ -33,10 +33,15 @@ const LAST_FLUSH: Duration = Duration::from_secs(1);
 enum Message {
     Batch(Batch),
     Check(CheckEnd),
+    BeginPlan(usize),
+    EndPlan(Vec<DeviceSummary>, oneshot::Sender<()>),
+    BeginRun(usize),
     Event(DeviceName, DeviceEvent),
     Finished(Box<FinishedDevice>),
     Flush(SyncSender<()>),
     End(Vec<DeviceSummary>),
+    /// Nothing more is shown.
+    Discard,
 }
 
 /// Sends to the view of a run.
@@ -67,6 +72,24 @@ impl ViewSender {
 
     pub(crate) fn check(&self, end: CheckEnd) {
         self.send(Message::Check(end));
+    }
+
+    /// Plans of so many devices follow, before the user is asked.
+    pub(crate) fn begin_plan(&self, devices: usize) {
+        self.send(Message::BeginPlan(devices));
+    }
+
+    /// Shows the plans, and waits until they are written.
+    pub(crate) async fn end_plan(&self, planned: Vec<DeviceSummary>) {
+        let (done, written) = oneshot::channel();
+        self.send(Message::EndPlan(planned, done));
+        // A view that panicked is noticed when its thread is joined.
+        let _ = self.discarding.run_until_cancelled(written).await;
+    }
+
+    /// The user has answered. The run of so many devices follows.
+    pub(crate) fn begin_run(&self, devices: usize) {
+        self.send(Message::BeginRun(devices));
     }
 
     pub(crate) fn finished(&self, device: FinishedDevice) {
@@ -158,12 +181,24 @@ impl ViewTask {
     /// # Errors
     /// The view could not write a file.
     pub(crate) async fn end(self, all: Vec<DeviceSummary>) -> Result<(), CommandError> {
+        self.end_with(Message::End(all)).await
+    }
+
+    /// Ends without the summary: the user did not agree, and nothing was done.
+    ///
+    /// # Errors
+    /// As [`ViewTask::end`].
+    pub(crate) async fn discard(self) -> Result<(), CommandError> {
+        self.end_with(Message::Discard).await
+    }
+
+    async fn end_with(self, last: Message) -> Result<(), CommandError> {
         let Self {
             sender,
             thread,
             ended,
         } = self;
-        sender.send(Message::End(all));
+        sender.send(last);
         let is_written = tokio::select! {
             biased;
             _ = ended => true,
@@ -202,6 +237,12 @@ fn show(
         match message {
             Some(Message::Batch(batch)) => view.batch(&batch),
             Some(Message::Check(end)) => view.check(&end),
+            Some(Message::BeginPlan(devices)) => view.begin_plan(devices),
+            Some(Message::EndPlan(planned, done)) => {
+                view.end_plan(&planned);
+                let _ = done.send(());
+            }
+            Some(Message::BeginRun(devices)) => view.begin_run(devices),
             Some(Message::Event(device, event)) => view.event(&device, &event),
             Some(Message::Finished(device)) => view.device(&device),
             Some(Message::Flush(done)) => {
@@ -209,7 +250,7 @@ fn show(
                 let _ = done.send(());
             }
             Some(Message::End(all)) => return view.end(&all),
-            None => return Ok(()),
+            Some(Message::Discard) | None => return Ok(()),
         }
     }
 }
