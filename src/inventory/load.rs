@@ -318,9 +318,9 @@ fn distinct(found: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
     found
         .filter(|found| {
             let label = found.labels.first();
-            let place = label.map(|label| (Arc::as_ptr(&label.source), label.span.start));
+            let location = label.map(|label| (Arc::as_ptr(&label.source), label.span.start));
             // A table can lack several keys.
-            let is_new = found.code == "missing-key" || places.insert((found.code, place));
+            let is_new = found.code == "missing-key" || places.insert((found.code, location));
             messages.insert(found.message.clone()) && is_new
         })
         .collect()

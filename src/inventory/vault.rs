@@ -211,10 +211,10 @@ impl VaultClient {
         if let Some((engine, version)) = known.find(|(engine, _)| path.starts_with(*engine)) {
             return Ok((engine.clone(), *version));
         }
-        let asked = self
+        let answered = self
             .get(&format!("sys/internal/ui/mounts/{path}"), token)
             .await;
-        let answer = match asked {
+        let answer = match answered {
             Ok(answer) => answer,
             // Servers without this question have version 1 only.
             Err(VaultError::NoSecret) => {

@@ -6,7 +6,7 @@ use super::{DeviceSelection, LabelTerm, TargetSyntaxError, TextPattern};
 
 /// Parses an expression.
 pub(super) fn parse(text: &str) -> Result<DeviceSelection, TargetSyntaxError> {
-    let mut parser = Parser { text, at: 0 };
+    let mut parser = ExpressionParser { text, at: 0 };
     let mut selection = DeviceSelection::default();
     loop {
         parser.term(&mut selection)?;
@@ -29,13 +29,13 @@ enum WordEnd {
     Value,
 }
 
-struct Parser<'a> {
+struct ExpressionParser<'a> {
     text: &'a str,
     /// Position in bytes.
     at: usize,
 }
 
-impl Parser<'_> {
+impl ExpressionParser<'_> {
     fn term(&mut self, selection: &mut DeviceSelection) -> Result<(), TargetSyntaxError> {
         self.skip_space();
         let start = self.at;

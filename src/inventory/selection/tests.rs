@@ -2,12 +2,12 @@
 
 use super::*;
 
-struct Device {
+struct LabeledSubject {
     name: &'static str,
     labels: &'static [(&'static str, &'static str)],
 }
 
-impl Selectable for Device {
+impl Selectable for LabeledSubject {
     fn names(&self) -> [&str; 2] {
         [self.name, self.name]
     }
@@ -20,24 +20,24 @@ impl Selectable for Device {
     }
 }
 
-const DEVICES: [Device; 5] = [
-    Device {
+const DEVICES: [LabeledSubject; 5] = [
+    LabeledSubject {
         name: "sw1",
         labels: &[("role", "access"), ("site", "berlin")],
     },
-    Device {
+    LabeledSubject {
         name: "sw2",
         labels: &[("role", "access"), ("site", "bonn"), ("note", "a, b = c")],
     },
-    Device {
+    LabeledSubject {
         name: "sw10",
         labels: &[("role", "core"), ("site", "bonn")],
     },
-    Device {
+    LabeledSubject {
         name: "lb1",
         labels: &[("role", "balancer"), ("rack", "")],
     },
-    Device {
+    LabeledSubject {
         name: "in",
         labels: &[],
     },

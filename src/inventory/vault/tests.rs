@@ -20,13 +20,13 @@ const TOKEN: &str = "hvs.token-of-the-test";
 const SECRET_ID: &str = "secret-id-of-the-test";
 
 /// A server with the engines `old` (version 1) and `net` (version 2).
-struct Server {
+struct VaultServer {
     address: String,
     /// Method and path of each request.
     requests: Arc<Mutex<Vec<String>>>,
 }
 
-impl Server {
+impl VaultServer {
     async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -126,7 +126,7 @@ const BY_TOKEN: &str = "token = { file = \"token\" }";
 
 #[tokio::test]
 async fn vault_has_secrets_of_both_versions() {
-    let (server, files) = (Server::start().await, files());
+    let (server, files) = (VaultServer::start().await, files());
     let cases = [
         ("old/{name}", "password", "from-vault"),
         ("net/{name}", "password", "from-vault"),
@@ -142,8 +142,8 @@ async fn vault_has_secrets_of_both_versions() {
 }
 
 #[tokio::test]
-async fn vault_is_asked_once_for_all_fields_of_a_secret() {
-    let (server, files) = (Server::start().await, files());
+async fn vault_gets_one_request_for_all_fields_of_a_secret() {
+    let (server, files) = (VaultServer::start().await, files());
     let login = "approle = { role_id = \"switches\", secret_id = { file = \"id\" } }";
     let device = "password = { vault = \"net/sw1\", field = \"password\" }\n\
                   enable_password = { vault = \"net/{name}\", field = \"enable\" }";
@@ -165,7 +165,7 @@ async fn vault_is_asked_once_for_all_fields_of_a_secret() {
 
 #[tokio::test]
 async fn vault_errors_have_no_secret() {
-    let (server, files) = (Server::start().await, files());
+    let (server, files) = (VaultServer::start().await, files());
     let of = |path: &str| format!("password = {{ vault = \"{path}\", field = \"password\" }}");
     let cases = [
         (
@@ -304,11 +304,11 @@ fn vault_settings_are_checked_when_the_inventory_is_loaded() {
         let errors = errors.expect_err(&text);
         assert_eq!(errors[0].message, expected);
         let options = RenderOptions { colors: false };
-        let shown = terminal::render(&limit(errors, 20), options);
+        let rendered = terminal::render(&limit(errors, 20), options);
         assert!(
-            !shown.as_str().contains("in-clear-text"),
+            !rendered.as_str().contains("in-clear-text"),
             "{}",
-            shown.as_str()
+            rendered.as_str()
         );
     }
 }
