@@ -76,8 +76,11 @@ fn findings(
         let attribute_name = format!("{}/{}.{name}", platform.name, definition.model.name);
         let sent = |value: Value| sent(platform, definition, test, (name, value));
         if let Some(word) = &attribute.default_word {
+            // `spanning-tree loopguard default` has the word in each form.
+            let is_literal = sent(true.into()).is_some_and(|(sent, _)| has_word(&sent, word));
             let sent = sent(Value::from(word.as_str()));
-            if let Some((sent, _)) = sent.filter(|(sent, _)| has_word(sent, word)) {
+            let sends_word = |sent: &[String]| !is_literal && has_word(sent, word);
+            if let Some((sent, _)) = sent.filter(|(sent, _)| sends_word(sent)) {
                 found.insert(format!("{attribute_name}: {word} in {sent:?}"));
             }
         }
