@@ -153,7 +153,9 @@ async fn accepted_device_has_the_state_of_the_replaced_one() {
         a.write_resources("sw1", &[vlan(77, "users"), key()]);
         a.apply().await.assert_code(2);
         let run = a.run(&["undo"]).await;
-        let run = run.text().split_whitespace().next().unwrap().to_owned();
+        let text = run.text();
+        let run = text.split_whitespace().find(|word| word.ends_with('Z'));
+        let run = run.unwrap().to_owned();
         // The configuration of the old switch is restored on the new one by hand.
         let mut by_hand = Lab::new();
         by_hand.devices.clone_from(&b.devices);

@@ -54,10 +54,10 @@ async fn plan_has_what_is_sent_and_no_secrets() {
     let printed = program::run(&["plan", "show", &file]);
     printed.assert_code(0);
     for line in [
-        "\nlb1 (f5_bigip), resources to change: 1\n  F5_ntp[/Common/ntp]  (/manifests/site.pp:1)\n",
+        "\nlb1 (f5_bigip)\n  F5_ntp[/Common/ntp]  (/manifests/site.pp:1)\n",
         "\n    timezone will change from 'America/Los_Angeles' to 'UTC'\n",
         "\n    > PATCH /mgmt/tm/sys/ntp {\"timezone\":\"UTC\"}\n",
-        "\nsw1 (cisco_ios), resources to change: 2\n  Network_vlan[10]  (/manifests/site.pp:1)\n",
+        "\nsw1 (cisco_ios)\n  Network_vlan[10]  (/manifests/site.pp:1)\n",
         "\n    > vlan 10\n    >  name users\n",
         "\n    > ntp authentication-key 42 md5 •••• 0\n",
     ] {
@@ -123,8 +123,8 @@ async fn plan_show_has_equal_devices_once() {
         .assert_code(0);
     let file = lab.path("change.plan").display().to_string();
     let printed = program::run(&["plan", "show", &file]);
-    printed.assert_contains("\nsw[1-2] (cisco_ios, 2 devices), resources to change: 1\n");
-    printed.assert_contains("\nsw3 (cisco_ios), resources to change: 1\n");
+    printed.assert_contains("\nsw[1-2] (cisco_ios, 2 devices)\n");
+    printed.assert_contains("\nsw3 (cisco_ios)\n");
     assert_eq!(printed.stdout.matches("    >  name users\n").count(), 1);
 }
 
@@ -160,7 +160,7 @@ async fn differences_from_the_plan_name_their_device() {
     for name in ["sw1", "sw2"] {
         refused.assert_contains(&format!(
             "error[plan-changed]: {name}: Network_interface[GigabitEthernet1/0/1]: planned: \
-             description from 'unset' to 'planned', "
+             description from 'unset' to 'planned'; now: "
         ));
     }
     refused.assert_contains("error[plan-changed]: sw3: Network_interface[Vlan10]: ");
@@ -305,7 +305,8 @@ async fn plan_show_has_positions_and_the_configuration_difference() {
     for expected in [
         plan["plan"]["id"].as_str().unwrap(),
         plan["plan"]["author"].as_str().unwrap(),
-        "devices: 1, resources to change: 1, commands: 2",
+        "<th>Resources to change</th><td>1</td>",
+        "<th>Commands</th><td>2</td>",
     ] {
         assert!(
             html.stdout.contains(expected),

@@ -580,7 +580,13 @@ impl Human {
             texts.extend(found.labels.iter().map(|label| label.source.name.as_str()));
         }
         let texts = texts.join("\n");
-        let key = self.device_words.common(device, &texts);
+        // A difference from a plan is one of each device.
+        let key = match failure {
+            DeviceFailure::Run(DeviceRunError::Plan { .. } | DeviceRunError::Strict { .. }) => {
+                texts
+            }
+            _ => self.device_words.common(device, &texts),
+        };
         self.failures.insert(key)
     }
 
