@@ -441,8 +441,8 @@ mod tests {
                 .unwrap()
         };
         assert_eq!(commit().await, ["new [1].cfg"]);
-        let shown = git(dir.path(), &["show", "--format=%s", "--name-only", "HEAD"]);
-        assert_eq!(shown, "files: new [1].cfg\n\nstate/new [1].cfg\n");
+        let printed = git(dir.path(), &["show", "--format=%s", "--name-only", "HEAD"]);
+        assert_eq!(printed, "files: new [1].cfg\n\nstate/new [1].cfg\n");
         let status = git(dir.path(), &["status", "--porcelain"]);
         assert_eq!(status, " M state/a.yaml\nA  state/staged\n");
         // Without a change, there is no commit.
@@ -465,10 +465,10 @@ mod tests {
         };
         let made = commit().await.unwrap();
         assert_eq!(git(dir.path(), &["rev-parse", "drift/sw1"]).trim(), made);
-        let shown = ["show", "--format=%s %P", "--name-only", "drift/sw1"];
+        let printed = ["show", "--format=%s %P", "--name-only", "drift/sw1"];
         let base = git(dir.path(), &["rev-parse", "main"]);
         assert_eq!(
-            git(dir.path(), &shown),
+            git(dir.path(), &printed),
             format!("accept {base}\nstate/a.yaml\nstate/device/b.yaml\n")
         );
         assert_eq!(

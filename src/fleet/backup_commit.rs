@@ -60,7 +60,7 @@ impl BackupRepository {
         Ok(Self { directory })
     }
 
-    /// Commits the files of devices, which are given by the names of the files. Returns the number of files in the
+    /// Commits the files of devices, by the names of the files. Returns the number of files in the
     /// commit; 0: none has changed.
     ///
     /// # Errors

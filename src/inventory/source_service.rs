@@ -265,7 +265,7 @@ impl SourceService {
                 let url = format!("{}/api/{list}/?{query}", self.url);
                 let body = get(&client, &url, token, LONGEST - length).await?;
                 length += body.len();
-                let page: Page = serde_json::from_slice(&body)
+                let page: ResultPage = serde_json::from_slice(&body)
                     .map_err(|error| ServiceError::Form(error.to_string()))?;
                 objects.extend(page.results);
                 // The host of the link can be that of a proxy.
@@ -312,7 +312,7 @@ impl SourceService {
 
 /// A page of a list.
 #[derive(serde::Deserialize)]
-struct Page {
+struct ResultPage {
     results: Vec<Json>,
     next: Option<String>,
 }

@@ -232,17 +232,23 @@ async fn backup_commits_its_files_and_pushes_them() {
         .await;
     saved.assert_code(0);
     saved.assert_contains("devices saved: 2\ncommitted: 3 files\n");
-    let shown = ["log", "-1", "--format=%B", "--name-only", "origin/main"];
-    let shown = git(&lab, "repo", &shown);
+    let printed = ["log", "-1", "--format=%B", "--name-only", "origin/main"];
+    let printed = git(&lab, "repo", &printed);
     for line in [
         "Configuration of lb1, sw1",
         "Devices: lb1, sw1",
         "configs/sw1.cfg",
     ] {
-        assert!(shown.lines().any(|other| other == line), "{line}: {shown}");
+        assert!(
+            printed.lines().any(|other| other == line),
+            "{line}: {printed}"
+        );
     }
-    assert!(shown.contains("\nRun: switchtender backup, 20"), "{shown}");
-    assert!(shown.contains("\nUser: "), "{shown}");
+    assert!(
+        printed.contains("\nRun: switchtender backup, 20"),
+        "{printed}"
+    );
+    assert!(printed.contains("\nUser: "), "{printed}");
     // What the user has staged is not in the commit.
     assert_eq!(git(&lab, "repo", &["status", "--porcelain"]), "A  notes\n");
 

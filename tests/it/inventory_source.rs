@@ -66,17 +66,17 @@ fn unknown_platform_is_an_error_of_its_device() {
     planned.assert_contains("unknown platform `cisco.iosxr.iosxr`");
     planned.assert_contains("`ios_xr` is in examples/definitions");
     planned.assert_contains("`ansible_host` of host sw3 is a template");
-    let shown = [
+    let printed = [
         "inventory",
         "show",
         "--run-commands",
         "--inventory",
         &inventory,
     ];
-    let shown = program::run(&shown);
-    shown.assert_code(1);
-    assert!(shown.stdout.contains("sw1\n  platform"), "{shown:?}");
-    shown.assert_contains("error[unknown-platform]: unknown platform `cisco.iosxr.iosxr`");
+    let printed = program::run(&printed);
+    printed.assert_code(1);
+    assert!(printed.stdout.contains("sw1\n  platform"), "{printed:?}");
+    printed.assert_contains("error[unknown-platform]: unknown platform `cisco.iosxr.iosxr`");
     let arguments = [
         "--run-commands",
         "--inventory",
@@ -92,7 +92,7 @@ fn unknown_platform_is_an_error_of_its_device() {
 #[test]
 fn example_with_a_service_is_valid() {
     let arguments = ["--inventory", "examples/inventory/inventory.toml"];
-    let shown = program::run(&[&["inventory", "validate"], &arguments[..]].concat());
-    shown.assert_code(0);
-    shown.assert_contains("the service was not asked");
+    let printed = program::run(&[&["inventory", "validate"], &arguments[..]].concat());
+    printed.assert_code(0);
+    printed.assert_contains("the service was not asked");
 }

@@ -39,9 +39,9 @@ pub(super) fn tables(
     for object in objects {
         let name = object["name"].as_str().unwrap_or_default();
         if DeviceName::parse(name).is_err() {
-            let shown = [name, object["display"].as_str().unwrap_or_default()];
-            let shown = shown.into_iter().find(|text| !text.is_empty());
-            left_out.push(shown.unwrap_or("a device without a name").to_owned());
+            let names = [name, object["display"].as_str().unwrap_or_default()];
+            let known = names.into_iter().find(|text| !text.is_empty());
+            left_out.push(known.unwrap_or("a device without a name").to_owned());
             continue;
         }
         let settings = settings(object, platforms);

@@ -354,11 +354,11 @@ fn refusals_are_reported_without_the_token() {
         assert!(found.contains(expected), "{expected}: {found}");
         assert!(!found.contains("s3cret"), "{found}");
     }
-    // Offline, nobody is asked.
+    // Offline, nothing is requested.
     let text = source("netbox", &service.url, "");
-    let asked = service.requests.lock().unwrap().len();
+    let requested = service.requests.lock().unwrap().len();
     let options = InventoryOptions::default();
     let parsed = Inventory::parse("i.toml", &text, Path::new(""), None, &options);
     assert!(parsed.unwrap().devices.is_empty());
-    assert_eq!(service.requests.lock().unwrap().len(), asked);
+    assert_eq!(service.requests.lock().unwrap().len(), requested);
 }

@@ -93,12 +93,12 @@ async fn backups_are_committed_and_drift_becomes_a_branch() {
     assert_eq!(accepted["branch"], branch);
     let patch = accepted["patch"].as_str().unwrap();
     assert!(patch.contains("+  10: {vlan_name: desks}"), "{patch}");
-    let shown = git(
+    let printed = git(
         &lab,
         "site",
         &["show", &format!("{branch}:desired/device/sw1.yaml")],
     );
-    assert_eq!(shown, "# ours\nnetwork_vlan:\n  10: {vlan_name: desks}");
+    assert_eq!(printed, "# ours\nnetwork_vlan:\n  10: {vlan_name: desks}");
     let message = git(&lab, "site", &["log", "-1", "--format=%B", &branch]);
     assert!(
         message.starts_with("Accept the drift of sw1\n"),

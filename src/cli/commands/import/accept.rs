@@ -29,7 +29,7 @@ use crate::store::blocking_io;
 
 /// The arguments of an import with their defaults.
 #[derive(Parser)]
-struct AcceptArgs {
+struct DriftImportArgs {
     #[command(flatten)]
     import: ImportArgs,
 }
@@ -82,7 +82,7 @@ fn files(
     secrets: impl Fn(&ImportSource<'_>) -> Result<patch::ReadSecrets, CommandError>,
 ) -> Result<DriftFiles, CommandError> {
     let words = ["import".as_ref(), directory.as_os_str()];
-    let args = AcceptArgs::try_parse_from(words);
+    let args = DriftImportArgs::try_parse_from(words);
     let args = args.map_err(|error| CommandError::new(error.to_string()))?;
     let inventory = ImportInventory {
         inventory: connector.inventory.clone(),

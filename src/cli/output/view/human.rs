@@ -602,11 +602,11 @@ impl Human {
         match errors.next() {
             Some(first) if self.filter.is_quiet() || self.outputs.is_some() => {
                 let label = first.labels.first();
-                let place = label.map(|label| {
+                let position = label.map(|label| {
                     let line = label.source.position(label.span.start).0;
                     format!("{}:{line}: ", label.source.name)
                 });
-                format!("{why}: {}{}", place.unwrap_or_default(), first.message)
+                format!("{why}: {}{}", position.unwrap_or_default(), first.message)
             }
             _ => why.to_owned(),
         }
