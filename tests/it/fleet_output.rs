@@ -369,7 +369,7 @@ fn failure_of_one_device_has_a_reason_in_the_summary() {
         (
             &["--quiet"][..],
             unknown_type,
-            "\nnot run: sw001: the catalog was refused: it has 1 error: Resource type 'Ntp_servr' was not found",
+            "\nnot run: sw001: the catalog was refused: it has 1 error: state/common.yaml:1: Resource type 'Ntp_servr' was not found",
         ),
         (&["--quiet"], unknown_attribute, "\nnot run: sw001: "),
         (

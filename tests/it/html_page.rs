@@ -156,7 +156,7 @@ async fn html_page_of_a_device_that_is_not_reachable_has_the_error() {
     output.assert_code(1);
     let html = &output.stdout;
     assert!(
-        html.contains("<span class=\"status not-run\">not run</span>"),
+        html.contains("<span class=\"status unreachable\">unreachable</span>"),
         "{html}"
     );
     assert!(html.contains("Connection refused"), "{html}");

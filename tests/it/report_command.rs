@@ -107,7 +107,7 @@ async fn report_of_a_device_has_events_commands_and_answers() {
     assert!(newest.stdout.contains(" changed, "), "{}", newest.stdout);
 }
 
-/// A device that nothing was done on is `not run`, as in the summary of the run.
+/// A device that could not be connected is `unreachable`, as in the summary of the run.
 #[tokio::test(flavor = "multi_thread")]
 async fn report_has_the_words_of_the_run() {
     let mut lab = Lab::new();
@@ -119,11 +119,11 @@ async fn report_has_the_words_of_the_run() {
     }
     let ran = lab.run(&["apply"]).await;
     ran.assert_code(1);
-    ran.assert_contains("\n2 devices: 1 changed, 1 not run in ");
+    ran.assert_contains("\n2 devices: 1 changed, 1 unreachable in ");
     let overview = report(&lab, &[]);
-    overview.assert_contains("\nsw2     not run ");
-    overview.assert_contains("\n2 devices: 1 changed, 1 not run\n");
-    report(&lab, &["sw2"]).assert_contains("sw2.lab.test: not run, ");
+    overview.assert_contains("\nsw2     unreachable ");
+    overview.assert_contains("\n2 devices: 1 changed, 1 unreachable\n");
+    report(&lab, &["sw2"]).assert_contains("sw2.lab.test: unreachable, ");
     report(&lab, &["sw1"]).assert_contains("\n1 resource: 1 changed, 0 failed, 0 skipped\n");
 }
 

@@ -121,11 +121,11 @@ mod tests {
                 quiet: false,
                 only: vec![StatusFilter::from_str(text, false).unwrap()],
             };
-            let shown: Vec<&str> = all
+            let selected: Vec<&str> = all
                 .into_iter()
                 .filter(|status| filter.shows(status))
                 .collect();
-            assert_eq!(shown, expected, "{text}");
+            assert_eq!(selected, expected, "{text}");
         }
     }
 }

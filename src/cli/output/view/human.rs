@@ -344,9 +344,9 @@ impl View for Human {
             && status == RunStatus::Unchanged
             && messages.is_empty()
             && !self.messages.contains_key(&finished.device);
-        let is_shown = self.filter.shows(word) && !self.filter.is_quiet() && !is_silent;
+        let is_rendered = self.filter.shows(word) && !self.filter.is_quiet() && !is_silent;
         if self.is_grouped {
-            self.add_to_groups(finished, is_shown);
+            self.add_to_groups(finished, is_rendered);
             return self.progress.advance(status);
         }
         let failure = finished.result.as_ref().err();
@@ -362,7 +362,7 @@ impl View for Human {
                 text.append(&plan.changes).append(&plan.difference);
             }
             outputs.write(&finished.device, text.as_str());
-        } else if is_shown {
+        } else if is_rendered {
             self.show_device(finished, &messages, failure);
         }
         self.progress.advance(status);
@@ -445,13 +445,13 @@ impl Human {
     }
 
     /// Adds a finished device to the groups. Errors with positions in files are shown at once, each one once.
-    fn add_to_groups(&mut self, finished: &FinishedDevice, is_shown: bool) {
+    fn add_to_groups(&mut self, finished: &FinishedDevice, is_rendered: bool) {
         let device = &finished.device;
         let logs = self.messages.remove(device).unwrap_or_default();
         let record = match (&finished.result, &finished.record) {
             (Err(failure), _) if group_record::has_positions(failure) => {
                 let failure = self.failure(finished, failure);
-                if is_shown {
+                if is_rendered {
                     self.show_failure(finished, &logs, &failure);
                 }
                 return;
@@ -464,7 +464,7 @@ impl Human {
             (Ok(()), None) => return,
         };
         let is_empty = self.kind != RunKind::Plan && record.error.is_none() && logs.is_empty();
-        if !is_shown || is_empty {
+        if !is_rendered || is_empty {
             return;
         }
         self.groups.add(AlikeDevice {

@@ -156,7 +156,7 @@ impl Summary<'_> {
         if !self.is_long() || !self.is_stored || self.filter.is_quiet() {
             return;
         }
-        let has = |wanted: RunStatus| self.all.iter().any(|ended| ended.status() == wanted);
+        let has = |status: RunStatus| self.all.iter().any(|ended| ended.status() == status);
         let has_failures = has(RunStatus::Failed) || has(RunStatus::NotRun);
         let next = [
             (
