@@ -17,7 +17,7 @@ type LineCounts = BTreeMap<String, usize>;
 #[test]
 fn configurations_of_devices_are_loaded_and_printed_again() {
     let Some(root) = std::env::var_os("SWITCHTENDER_CONFIGURATIONS") else {
-        eprintln!("skipped: SWITCHTENDER_CONFIGURATIONS names no directory");
+        println!("skipped: SWITCHTENDER_CONFIGURATIONS names no directory");
         return;
     };
     for (platform, folder) in FOLDERS {
