@@ -203,6 +203,11 @@ impl RunningGrammarSwitch {
         tls::fingerprint()
     }
 
+    /// The authority of the certificate of HTTPS, as PEM.
+    pub fn ca_pem(&self) -> String {
+        tls::authority_pem()
+    }
+
     /// The running configuration without header.
     pub fn running_config(&self) -> String {
         let mut device = lock(&self.device.device);

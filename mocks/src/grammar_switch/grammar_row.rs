@@ -44,7 +44,8 @@ pub(super) enum RowOption {
     /// `needs LINE`: the line exists only with this line outside of blocks, and goes with it.
     Needs(String),
     /// `as TEXT`: the line that is stored instead. `{rest:2}` are its words from the third on,
-    /// `{next:10}` is the next free number in steps of ten, `{hash:2}` the second argument encrypted.
+    /// `{next:10}` is the next free number in steps of ten, `{hash:2}` is the digest of the second argument,
+    /// `{cipher:2}` its encrypted form.
     As(String),
     /// `clears TEXT`: lines of the block that begin so are removed.
     Clears(String),

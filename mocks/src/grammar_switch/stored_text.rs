@@ -12,7 +12,14 @@ pub(super) fn stored_text(template: &str, parsed: &ParsedLine, block: &ConfigNod
         let value = match name.as_str() {
             "rest" => parsed.words.get(number..).unwrap_or_default().join(" "),
             "next" => next_number(block, before.trim_end(), number).to_string(),
-            _ => encrypted(parsed.arguments.get(number.saturating_sub(1))),
+            "cipher" => digest(parsed, number)
+                .get(..16)
+                .unwrap_or_default()
+                .to_owned(),
+            _ => format!(
+                "$5$MOCK$0{}",
+                digest(parsed, number).get(..42).unwrap_or_default()
+            ),
         };
         text = format!("{before}{value}{after}");
     }
@@ -37,13 +44,10 @@ fn next_number(block: &ConfigNode, start: &str, step: usize) -> usize {
     numbers.max().map_or(step, |last| (last / step + 1) * step)
 }
 
-/// The stored form of a password.
-fn encrypted(password: Option<&String>) -> String {
-    let digest = Sha256::digest(password.map_or("", String::as_str));
-    format!(
-        "$5$MOCK$0{}",
-        hex::encode(digest).get(..42).unwrap_or_default()
-    )
+/// Letters that follow from an argument, for stored forms of secrets.
+fn digest(parsed: &ParsedLine, number: usize) -> String {
+    let secret = parsed.arguments.get(number.saturating_sub(1));
+    hex::encode(Sha256::digest(secret.map_or("", String::as_str)))
 }
 
 /// A text with arguments: `{1}` is the first.
