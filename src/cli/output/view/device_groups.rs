@@ -35,7 +35,7 @@ pub(crate) fn render(group: &AlikeGroup, colored: bool) -> TerminalText {
         let plan = PlanText::new(record, of_first, colored);
         text.append(&plan.changes);
         add_values(&mut text, &group.values);
-        if plan.changes.as_str().contains(DEVICE) && group.devices.len() > 1 {
+        if text.as_str().contains(DEVICE) && group.devices.len() > 1 {
             text.end_line()
                 .line(format_args!("  {DEVICE} is the name of each device"));
         }
