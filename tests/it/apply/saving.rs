@@ -63,10 +63,12 @@ async fn unsaved_changes_of_somebody_else_are_not_saved() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
     // This run does not save: for the next one, somebody else has made its change.
-    lab.write_resources("sw1", &[vlan(100, "made")]);
+    // VLANs of a VTP server are not in the configuration, and are never lost.
+    let server = |name: &str| resource("Ntp_server", name, json!({"ensure": "present"}));
+    lab.write_resources("sw1", &[server("192.0.2.1")]);
     lab.apply().await.assert_code(2);
     lab.configure("sw1", "save_config = \"on_change\"");
-    lab.write_resources("sw1", &[vlan(200, "own")]);
+    lab.write_resources("sw1", &[server("192.0.2.2")]);
     let ran = lab.run(&["apply"]).await;
     ran.assert_code(0);
     ran.assert_contains("the device had unsaved changes before the run");
