@@ -252,7 +252,7 @@ mod tests {
     #[tokio::test]
     async fn one_answer_counts_for_all_devices_that_were_planned() {
         let confirmation = Arc::new(PlanConfirmation::default());
-        confirmation.start(&["sw1", "sw2", "sw3"].map(name), HashMap::new(), true);
+        confirmation.start(&batch(&["sw1", "sw2", "sw3"]), HashMap::new(), true);
         let waiting = [ask(&confirmation, "sw1"), ask(&confirmation, "sw3")];
         // The second device fails before it has a plan.
         assert_eq!(confirmation.end(&name("sw2")), None);
