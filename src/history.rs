@@ -5,6 +5,7 @@
 //! commit. Reads use connections of their own. Several processes may use a file at once.
 //! Nothing in it is secret: what is written was masked by the run.
 
+pub(crate) mod approvals;
 mod configuration;
 pub(crate) mod configuration_search;
 pub(crate) mod counts;

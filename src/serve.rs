@@ -5,6 +5,7 @@
 
 pub(crate) mod accept_drift;
 pub(crate) mod access;
+mod approvals;
 mod backup_writer;
 pub(crate) mod client;
 pub(crate) mod demo;

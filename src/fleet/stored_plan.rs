@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
+use switchtender_devices::definitions::{DefinitionFile, shipped_texts};
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::format_version::{FormatVersion, OtherVersion};
 use switchtender_devices::names::DeviceName;
@@ -321,6 +322,19 @@ impl PlannedDevice {
             ..record
         }
     }
+}
+
+/// The digest of models and drivers, the built-in ones and own ones.
+pub(crate) fn definitions_digest(own: &[DefinitionFile]) -> String {
+    let mut files: BTreeMap<&str, &str> = shipped_texts().iter().copied().collect();
+    for file in own {
+        files.insert(&file.path, &file.source.text);
+    }
+    let mut digest = Sha256::new();
+    for (path, text) in files {
+        digest.update(format!("{path} {}\n{text}\n", text.len()));
+    }
+    hex::encode(digest.finalize())
 }
 
 /// The digest of the resources and relations of a catalog. Times of its compilation and positions in its

@@ -65,6 +65,8 @@ macro_rules! word_columns {
     };
 }
 
+pub(super) use word_columns;
+
 word_columns! { RunKind RunStatus RequesterKind ConnectionChange ResourceResult DeviceResult }
 
 words! {

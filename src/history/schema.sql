@@ -93,6 +93,31 @@ CREATE TABLE further_requester (
     PRIMARY KEY (run, requester)
 ) WITHOUT ROWID;
 
+-- Plans that need the approval of a person. Their state follows from their runs.
+CREATE TABLE approval (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    device INTEGER NOT NULL REFERENCES device ON DELETE CASCADE,
+    author INTEGER NOT NULL REFERENCES requester,
+    -- The person who requested it. NULL: a program.
+    person TEXT,
+    created INTEGER NOT NULL,
+    expires INTEGER NOT NULL,
+    plan_run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    -- The stored plan as JSON. NULL: it is not made yet, failed, or changes nothing.
+    plan TEXT,
+    -- 1: approved, 0: rejected, NULL: it waits.
+    is_approved INTEGER,
+    decided INTEGER,
+    decided_by TEXT,
+    reason TEXT,
+    apply_run INTEGER REFERENCES run ON DELETE CASCADE,
+    -- 1: the process has nothing more to do with it.
+    is_ended INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX approval_open ON approval (id) WHERE NOT is_ended;
+CREATE INDEX approval_plan_run ON approval (plan_run);
+CREATE INDEX approval_apply_run ON approval (apply_run);
+
 CREATE TABLE resource (
     id INTEGER PRIMARY KEY,
     device INTEGER NOT NULL REFERENCES device ON DELETE CASCADE,

@@ -10,10 +10,11 @@ use super::HistoryError;
 use super::device_state::{KnownDevice, known_device};
 
 /// Tables with a view, and the rows of it. `{device}` is a set of the numbers of visible devices.
-const VIEWS: [(&str, &str); 14] = [
+const VIEWS: [(&str, &str); 15] = [
     ("device", "id IN {device}"),
     ("schedule", "device IN {device}"),
     ("run", "device IN {device}"),
+    ("approval", "device IN {device}"),
     ("resource", "device IN {device}"),
     ("fact", "device IN {device}"),
     ("configuration", "device IN {device}"),

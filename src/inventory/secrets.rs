@@ -242,14 +242,14 @@ impl Secrets {
         found.map_err(|error| error.complete(setting.origin.error("secret", "")))
     }
 
-    /// The secret of a source of devices.
+    /// The secret of a source of devices or of `serve.toml`.
     ///
     /// # Errors
     /// The source of the secret cannot be read.
     ///
     /// # Cancellation
     /// As [`Secrets::get`].
-    pub(super) async fn of_source(
+    pub(crate) async fn of_source(
         &self,
         source: &SecretSource,
     ) -> Result<SecretString, LookupError> {

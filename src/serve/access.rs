@@ -1,6 +1,7 @@
 //! Access to the proxy process: who sends a request, and what is permitted.
 //!
-//! A request has a session cookie, an API token, the header of a trusted proxy, or nothing. Users and
+//! A request has a session cookie, an API token, the header of a trusted proxy, or nothing. A session begins with a
+//! password, a login code, or at a provider of OpenID Connect. Users and
 //! tokens are in `access.toml` with hashes only. A decision never depends on the page that asks for it:
 //! each route requires one [`Role`], and [`DeviceRoles`] say for which devices a sender has it.
 
@@ -12,6 +13,8 @@ mod client_address;
 mod csrf;
 mod device_roles;
 mod login_code;
+mod oidc;
+mod oidc_settings;
 mod password;
 mod rate_limit;
 mod role;
@@ -26,6 +29,10 @@ pub(crate) use client_address::client_network;
 pub(crate) use csrf::is_same_origin;
 pub(crate) use device_roles::{DeviceLimit, DeviceRoles};
 pub(crate) use login_code::LoginCodeFile;
+pub(crate) use oidc::{
+    CALLBACK, LOGIN_LIMIT, OidcError, OidcProvider, OidcSetupError, ProviderAnswer,
+};
+pub(crate) use oidc_settings::OidcSettings;
 pub(crate) use password::hash_password;
 pub(crate) use role::{AuthMethod, Principal, RESERVED_NAMES, Role};
 pub(crate) use session::SESSION_LIMIT;

@@ -363,6 +363,7 @@ mod tests {
                 windows: Vec::new(),
                 zone: TimeZone::UTC,
                 applies,
+                needs_approval: false,
                 priority: 0,
             };
             let device = ScheduledDevice {

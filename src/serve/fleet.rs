@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::accept_drift::DriftRequest;
 use super::dispatcher::ScheduledDevice;
 use super::queue::QueueLimits;
+use super::schedule::DeviceSchedule;
 use super::settings::{CatalogPath, PuppetServerSettings, RuleSubject, ServeSettings};
 use super::watched_files::WatchedFiles;
 use crate::agent::puppet_conf::{self, PuppetDirectories};
@@ -217,14 +218,19 @@ impl ServeFleet {
                 continue;
             }
             let name: Arc<str> = device.name.as_str().into();
+            let known = known_device(device);
+            let schedule = DeviceSchedule {
+                needs_approval: settings.needs_approval(&known),
+                ..merged.schedule()
+            };
             let served = ServedDevice {
                 name: device.name.clone(),
                 scheduled: ScheduledDevice {
                     name: Arc::clone(&name),
-                    schedule: Arc::new(merged.schedule()),
+                    schedule: Arc::new(schedule),
                     member: Membership::of(device),
                 },
-                known: known_device(device),
+                known,
                 source: ServedCatalog::Path(catalog.clone()),
             };
             self.devices.insert(name, served);
@@ -291,6 +297,8 @@ impl ServeFleet {
                 schedule.splay = splay.unwrap_or(interval);
             }
             let name: Arc<str> = section.name.as_str().into();
+            let known = known_section(&section);
+            schedule.needs_approval = settings.needs_approval(&known);
             let served = ServedDevice {
                 name: section.name.clone(),
                 scheduled: ScheduledDevice {
@@ -298,7 +306,7 @@ impl ServeFleet {
                     schedule: Arc::new(schedule),
                     member: Membership::default(),
                 },
-                known: known_section(&section),
+                known,
                 source: ServedCatalog::Server(Arc::new(section)),
             };
             self.devices.insert(name, served);
@@ -335,7 +343,7 @@ impl ServeFleet {
     pub(crate) async fn run(
         &self,
         device: &str,
-        kind: RunKind,
+        request: RunRequest,
         observer: &Observer,
     ) -> Option<DeviceRun> {
         let device = self.devices.get(device)?;
@@ -348,7 +356,6 @@ impl ServeFleet {
                     catalogs: catalogs(path, &connector.inventory),
                     graphs: None,
                 };
-                let request = self.request(kind);
                 Some(fleet.run(&device.name, &request, None, observer).await)
             }
             ServedCatalog::Server(section) => {
@@ -362,7 +369,7 @@ impl ServeFleet {
                         allows_purge: true,
                         ..Policy::default()
                     },
-                    ..self.request(kind)
+                    ..request
                 };
                 Some(server.fleet.run(section, &request, observer).await)
             }

@@ -78,6 +78,10 @@ pub(crate) enum RunRequestError {
     UnknownDevice(String),
     #[error("device `{0}` has mode = \"plan\" and is never changed")]
     PlanOnly(String),
+    #[error("runs change device `{0}` only as a person approved")]
+    NeedsApproval(String),
+    #[error("runs of device `{0}` need no approval")]
+    NoApproval(String),
     #[error("the process is stopping")]
     Stopping,
     /// New runs are stopped because their results cannot be stored.

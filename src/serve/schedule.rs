@@ -20,6 +20,8 @@ pub(crate) struct DeviceSchedule {
     pub(crate) zone: TimeZone,
     /// Whether runs change the device at all.
     pub(crate) applies: bool,
+    /// Runs change the device only as a person approved.
+    pub(crate) needs_approval: bool,
     /// Higher numbers run first.
     pub(crate) priority: i32,
 }
@@ -64,9 +66,9 @@ impl DeviceSchedule {
         self.next_due(device, time).min(soon)
     }
 
-    /// What a run at this time does.
+    /// What a run at this time does that nobody approved.
     pub(crate) fn kind_at(&self, time: Timestamp) -> RunKind {
-        if self.applies && self.is_in_window(time) {
+        if self.applies && !self.needs_approval && self.is_in_window(time) {
             RunKind::Apply
         } else {
             RunKind::Plan
@@ -108,6 +110,7 @@ mod tests {
             windows: Vec::new(),
             zone: TimeZone::UTC,
             applies: true,
+            needs_approval: false,
             priority: 0,
         }
     }
@@ -167,6 +170,11 @@ mod tests {
         );
         assert_eq!(
             schedule.kind_at(time("2026-11-24T23:30:00Z")),
+            RunKind::Plan
+        );
+        schedule.needs_approval = true;
+        assert_eq!(
+            schedule.kind_at(time("2026-11-24T22:30:00Z")),
             RunKind::Plan
         );
         schedule.applies = false;

@@ -9,6 +9,7 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::accept_drift::DriftReader;
+use super::access::AuditLog;
 use super::backup_writer::BackupWriter;
 use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
@@ -24,7 +25,7 @@ use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 
 /// The priority of requests among each other.
-const REQUEST_PRIORITY: i32 = 0;
+pub(super) const REQUEST_PRIORITY: i32 = 0;
 
 /// The running process, for pages and the API. Clones share it.
 #[derive(Clone)]
@@ -34,6 +35,7 @@ pub(crate) struct Service {
 
 pub(super) struct ServiceState {
     pub(super) history: HistoryStore,
+    pub(super) audit: AuditLog,
     pub(super) live: LiveRuns,
     pub(super) dispatcher: Mutex<Dispatcher>,
     /// Something can start now.
@@ -87,6 +89,7 @@ impl Service {
     pub(crate) async fn start(
         fleet: ServeFleet,
         history: HistoryStore,
+        audit: AuditLog,
         stop: CancellationToken,
     ) -> Result<Self, HistoryError> {
         let now = clock::timestamp();
@@ -100,6 +103,7 @@ impl Service {
         let service = Self {
             inner: Arc::new(ServiceState {
                 history,
+                audit,
                 live: LiveRuns::new(),
                 dispatcher: Mutex::new(Dispatcher::new(limits)),
                 wake: Notify::new(),
@@ -202,12 +206,7 @@ impl Service {
     /// # Errors
     /// The device is unknown, or no run can start.
     pub(crate) async fn request(&self, request: DeviceRequest) -> Result<RunId, RunRequestError> {
-        if self.inner.stop.is_cancelled() {
-            return Err(RunRequestError::Stopping);
-        }
-        if let Some(problem) = &self.condition().no_runs {
-            return Err(RunRequestError::NoSpace(problem.clone()));
-        }
+        self.check_start()?;
         let now = clock::timestamp();
         let schedule = self.schedule_for(&request.device, request.kind)?;
         let RequestedKind(kind) = request.kind;
@@ -243,6 +242,20 @@ impl Service {
         Ok(run)
     }
 
+    /// Whether runs can start.
+    ///
+    /// # Errors
+    /// Why they cannot.
+    pub(super) fn check_start(&self) -> Result<(), RunRequestError> {
+        if self.inner.stop.is_cancelled() {
+            return Err(RunRequestError::Stopping);
+        }
+        match self.condition().no_runs {
+            Some(problem) => Err(RunRequestError::NoSpace(problem)),
+            None => Ok(()),
+        }
+    }
+
     /// Whether a run of a device can be requested.
     ///
     /// # Errors
@@ -266,6 +279,9 @@ impl Service {
             Some(schedule) if kind.0 == Some(RunKind::Apply) && !schedule.applies => {
                 Err(RunRequestError::PlanOnly(device.to_owned()))
             }
+            Some(schedule) if kind.0 == Some(RunKind::Apply) && schedule.needs_approval => {
+                Err(RunRequestError::NeedsApproval(device.to_owned()))
+            }
             Some(schedule) => Ok(schedule),
         }
     }
@@ -281,7 +297,7 @@ impl Service {
         self.inner.dispatcher().has_device(device)
     }
 
-    fn emit_queued(&self, run: RunId, device: &str) {
+    pub(super) fn emit_queued(&self, run: RunId, device: &str) {
         self.inner.live.emit(LiveEvent {
             run,
             device: device.to_owned(),

@@ -22,6 +22,17 @@
 //!
 //! [label."role=lab"]
 //! mode = "plan"
+//!
+//! [oidc]                          # logins at a provider, with the roles of its users
+//! issuer = "https://login.example.net/realms/network"
+//! client_id = "switchtender"
+//!
+//! [oidc.role.network-admins]
+//! role = "admin"
+//!
+//! [approval]                      # runs of these devices need the approval of a person
+//! devices = "role = core"
+//! expires = "24h"
 //! ```
 
 mod backup_settings;
@@ -41,7 +52,9 @@ use switchtender_devices::regular_file;
 pub(crate) use backup_settings::BackupSettings;
 pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, RuleSubject};
 
+use super::access::{DeviceLimit, OidcSettings};
 use super::web::WebSettings;
+use crate::history::device_state::KnownDevice;
 use crate::history::{HistoryOptions, Retention};
 use crate::inventory::{StateCommands, redact};
 
@@ -52,6 +65,7 @@ const DEFAULT_PORT: u16 = 8440;
 const DEFAULT_KEEP: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 const DEFAULT_CONCURRENCY: usize = 100;
 const DEFAULT_REQUEST_LIMIT: Duration = Duration::from_secs(60 * 60);
+const DEFAULT_APPROVAL: Duration = Duration::from_secs(24 * 60 * 60);
 const BAD_VALUE: &str = "bad-value";
 
 /// The settings of the process.
@@ -81,6 +95,8 @@ pub(crate) struct ServeSettings {
     pub(crate) puppetdb: Option<PuppetDbSettings>,
     pub(crate) web: WebSettings,
     pub(crate) state_commands: StateCommands,
+    /// `None`: no run needs an approval.
+    pub(crate) approval: Option<ApprovalSettings>,
 }
 
 /// When the running configuration of a device is read and stored.
@@ -102,6 +118,31 @@ impl std::str::FromStr for ConfigurationReads {
             "changes" => Ok(ConfigurationReads::Changes),
             "always" => Ok(ConfigurationReads::Always),
             _ => Err(()),
+        }
+    }
+}
+
+/// Which runs need the approval of a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ApprovalSettings {
+    /// `None`: of all devices.
+    devices: Option<DeviceLimit>,
+    /// A plan that has not run after this time expires.
+    expires: Duration,
+}
+
+impl ApprovalSettings {
+    fn read(table: &Table<'_>) -> Self {
+        let devices = table
+            .get("devices")
+            .and_then(|item| DeviceLimit::read(&item));
+        let expires = table
+            .get("expires")
+            .and_then(|item| days_or_duration(&item));
+        table.finish();
+        Self {
+            devices,
+            expires: expires.unwrap_or(DEFAULT_APPROVAL),
         }
     }
 }
@@ -174,6 +215,7 @@ impl ServeSettings {
             ("web.url", web.url != started.url),
             ("web.certificate", web.tls != started.tls),
             ("web.plain_http", web.plain_http != started.plain_http),
+            ("oidc", web.oidc != started.oidc),
             ("web.anonymous", web.anonymous != started.anonymous),
             (
                 "web.requests_per_minute",
@@ -191,6 +233,20 @@ impl ServeSettings {
         let text = "`[puppetdb] url` has no encryption: facts and reports are readable on the way";
         let plain = is_plain.then(|| Diagnostic::warning("plain-http", text.to_owned()));
         plain.into_iter().collect()
+    }
+
+    /// Whether runs change a device only as a person approved.
+    pub(crate) fn needs_approval(&self, device: &KnownDevice) -> bool {
+        self.approval.as_ref().is_some_and(|approval| {
+            let devices = approval.devices.as_ref();
+            devices.is_none_or(|devices| devices.includes(device))
+        })
+    }
+
+    /// The time after which a plan that needs an approval expires.
+    pub(crate) fn approval_time(&self) -> Duration {
+        let approval = self.approval.as_ref();
+        approval.map_or(DEFAULT_APPROVAL, |approval| approval.expires)
     }
 
     pub(crate) fn retention(&self) -> Retention {
@@ -242,7 +298,12 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         puppetdb
     });
     let web = root.table("web");
-    let web = web.map(|table| WebSettings::read(&table, directory));
+    let mut web = web
+        .map(|table| WebSettings::read(&table, directory))
+        .unwrap_or_default();
+    web.oidc = root
+        .table("oidc")
+        .and_then(|table| OidcSettings::read(&table, directory));
     let settings = ServeSettings {
         source: Arc::clone(source),
         listen: listen
@@ -261,8 +322,11 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         rules: device_settings::rules(root, directory),
         puppet_server: server,
         puppetdb,
-        web: web.unwrap_or_default(),
+        web,
         state_commands: StateCommands::read(root),
+        approval: root
+            .table("approval")
+            .map(|table| ApprovalSettings::read(&table)),
     };
     root.finish();
     settings

@@ -109,6 +109,7 @@ impl Simulation {
             windows: vec!["Mon-Fri 22:00-04:00".parse().unwrap()],
             zone: TimeZone::UTC,
             applies: true,
+            needs_approval: false,
             priority: 0,
         });
         let devices = (0..self.devices).map(|number| ScheduledDevice {

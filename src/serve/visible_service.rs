@@ -75,6 +75,11 @@ impl<'a> VisibleService<'a> {
         self.has_device(device) && self.service.is_plan_only(device)
     }
 
+    /// Whether runs change a device only as a person approved.
+    pub(crate) fn needs_approval(&self, device: &str) -> bool {
+        self.has_device(device) && self.service.needs_approval(device)
+    }
+
     /// The graph of a device's catalog as an SVG image.
     ///
     /// # Errors
@@ -109,6 +114,7 @@ impl<'a> VisibleService<'a> {
             let condition = &mut report.condition;
             condition.no_runs.iter_mut().for_each(hidden);
             condition.rejected_settings.iter_mut().for_each(hidden);
+            condition.failed_backup.iter_mut().for_each(hidden);
         }
         report
     }

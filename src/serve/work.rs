@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 use tracing::Instrument as _;
 
+use super::approvals::ApprovalRun;
 use super::backup_writer::RunBackup;
 use super::dispatcher::{RunCause, RunToStart};
 use super::fleet::{ReadBackup, ServeFleet};
@@ -42,6 +43,18 @@ const LAST_ATTEMPTS: u32 = 3;
 struct RunResult {
     completed: CompletedRun,
     commands: Vec<PuppetDbCommand>,
+    /// The approval that a plan was made for, with the plan as JSON.
+    plan: Option<(i64, String)>,
+}
+
+impl RunResult {
+    fn of(completed: CompletedRun) -> Self {
+        Self {
+            completed,
+            commands: Vec::new(),
+            plan: None,
+        }
+    }
 }
 
 impl Service {
@@ -60,6 +73,7 @@ impl Service {
         self.check_space().await;
         while !stop.is_cancelled() {
             self.end_expired_requests().await;
+            self.advance_approvals().await;
             let sleep = self.start_runs(&mut runs);
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -120,7 +134,14 @@ impl Service {
         self.emit(run, &start, LiveEventKind::Started { kind: start.kind });
         let fleet = self.inner.fleet();
         let observer = live_observer::observer(self, run);
-        let work = fleet.run(&start.device, start.kind, &observer);
+        let (request, approval) = match self.run_request(&fleet, &start, run).await {
+            Ok(found) => found,
+            Err(reason) => {
+                let completed = CompletedRun::lost(start.kind, reason, clock::timestamp());
+                return self.end(run, &start, RunResult::of(completed)).await;
+            }
+        };
+        let work = fleet.run(&start.device, request, &observer);
         let ended = AssertUnwindSafe(work).catch_unwind().await;
         let now = clock::timestamp();
         let mut commands = Vec::new();
@@ -160,11 +181,20 @@ impl Service {
                 CompletedRun::lost(start.kind, error, now)
             }
         };
+        let plan = approval.as_ref().and_then(|approval| {
+            let plan = approval.plan(&start)?;
+            Some((approval.id, plan))
+        });
+        let status = completed.record.status();
         let result = RunResult {
-            completed,
             commands,
+            plan,
+            ..RunResult::of(completed)
         };
         self.end(run, &start, result).await;
+        if let Some(approval) = approval.filter(ApprovalRun::is_applied) {
+            self.end_approved(approval.id, &start.device, status).await;
+        }
         if let (Some(settings), Some(backup)) = (&fleet.settings.backup, backup) {
             let device = start.device.to_string();
             self.back_up(settings, run, device, backup).await;
@@ -313,6 +343,9 @@ impl Service {
             let max_size = self.history().max_size();
             let written = self.history().write(move |writer| {
                 let (completed, commands) = (&result.completed, &result.commands);
+                if let Some((approval, plan)) = &result.plan {
+                    writer.set_plan(*approval, plan)?;
+                }
                 let effect = writer.finish_run(run, completed)?;
                 let lost = writer.add_puppetdb_commands(commands, max_size, completed.ended)?;
                 writer.set_due(&device, due, failures, completed.ended)?;

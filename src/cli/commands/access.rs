@@ -153,6 +153,10 @@ struct AddTokenArgs {
     #[arg(long, value_name = "EXPRESSION")]
     devices: Option<DeviceLimit>,
 
+    /// The user whose token it is; only such a token approves plans
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    user: Option<String>,
+
     /// Number of days until the token expires; default: never
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u16).range(1..))]
     expires_in: Option<u16>,
@@ -206,8 +210,9 @@ impl AccessFiles {
         for (name, token) in &rules.tokens {
             let end = token.expires.map(|end| format!(", until {end}"));
             let role = role_text(token.role, token.devices.as_ref());
-            let end = end.unwrap_or_default();
-            text.line(format_args!("token {name}: {role}{end}"));
+            let user = token.user.as_ref().map(|user| format!(", of {user}"));
+            let (user, end) = (user.unwrap_or_default(), end.unwrap_or_default());
+            text.line(format_args!("token {name}: {role}{user}{end}"));
         }
         if rules.users.is_empty() && rules.tokens.is_empty() {
             text.line(format_args!(
@@ -249,6 +254,7 @@ impl AccessFiles {
         let token = ApiToken {
             role: args.role,
             devices: args.devices.clone(),
+            user: args.user.clone(),
             sha256: text.digest(),
             expires: days.map(|days| clock::timestamp() + days),
         };

@@ -11,7 +11,7 @@ use crate::cli::options::store_options::cannot_open;
 use crate::cli::runtime::block_on;
 use crate::fleet::device_run::STOP_GRACE;
 use crate::history::HistoryStore;
-use crate::serve::access::AccessPaths;
+use crate::serve::access::{AccessPaths, AuditLog};
 use crate::serve::demo::DemoDirectory;
 use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
 use crate::serve::process_lock::{ProcessLock, ProcessLockError};
@@ -100,7 +100,13 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         let server = server.map_err(server_error)?;
         let history = HistoryStore::open(options).map_err(|error| cannot_open(&path, error))?;
         let devices = fleet.scheduled().len();
-        let service = Service::start(fleet, history, stopping.stop.clone()).await;
+        let service = Service::start(
+            fleet,
+            history,
+            AuditLog::at(paths.audit_log()),
+            stopping.stop.clone(),
+        )
+        .await;
         let service = service.map_err(|error| cannot_open(&path, error))?;
         service.use_drift_reader(accept::drift_reader());
         let webhooks = Webhooks::open(&web_settings, &service).await;

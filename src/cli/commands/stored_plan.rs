@@ -1,13 +1,10 @@
 //! Plans in files: `plan --save`, `plan show` and `apply PLAN`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use sha2::{Digest as _, Sha256};
-use switchtender_devices::definitions::shipped_texts;
 use switchtender_devices::duration;
 
 use crate::cli::commands::run::PreparedRun;
@@ -18,7 +15,9 @@ use crate::cli::output::view::device_groups;
 use crate::cli::user_name::author;
 use crate::clock;
 use crate::error_chain::chain;
-use crate::fleet::stored_plan::{PlanSources, PlanUse, PlannedDevice, PlannedDevices, StoredPlan};
+use crate::fleet::stored_plan::{
+    PlanSources, PlanUse, PlannedDevice, PlannedDevices, StoredPlan, definitions_digest,
+};
 use crate::natural_order::natural_order;
 use crate::report::alike::{AlikeDevice, AlikeDevices, OwnWords};
 use crate::report::page::{self, Page, PageDevice};
@@ -61,7 +60,7 @@ impl<'a> NewPlan<'a> {
     pub(crate) fn new(file: &'a Path, targets: &TargetArgs) -> Result<Self, CommandError> {
         let planned = PlannedDevices {
             id: uuid::Uuid::new_v4().to_string(),
-            definitions: definitions_digest(targets.definitions.as_deref())?,
+            definitions: definitions_digest_of(targets.definitions.as_deref())?,
             devices: Mutex::default(),
         };
         Ok(Self {
@@ -151,7 +150,7 @@ pub(crate) fn follow(
         filter.tags.clone_from(&plan.sources.tags);
         filter.skip_tags.clone_from(&plan.sources.skip_tags);
     }
-    let definitions = definitions_digest(targets.definitions.as_deref())?;
+    let definitions = definitions_digest_of(targets.definitions.as_deref())?;
     let plan = Arc::new(plan);
     Ok(FollowedPlan {
         plan_use: PlanUse::Check {
@@ -218,19 +217,9 @@ fn check_age(plan: &StoredPlan, limit: Duration) -> Result<(), CommandError> {
 }
 
 /// The digest of models and drivers, the built-in ones and those of a directory.
-fn definitions_digest(directory: Option<&Path>) -> Result<String, CommandError> {
-    let mut files: BTreeMap<String, String> = shipped_texts()
-        .iter()
-        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
-        .collect();
-    for file in crate::cli::options::definitions::read(directory)? {
-        files.insert(file.path, file.source.text.clone());
-    }
-    let mut digest = Sha256::new();
-    for (path, text) in files {
-        digest.update(format!("{path} {}\n{text}\n", text.len()));
-    }
-    Ok(hex::encode(digest.finalize()))
+fn definitions_digest_of(directory: Option<&Path>) -> Result<String, CommandError> {
+    let own = crate::cli::options::definitions::read(directory)?;
+    Ok(definitions_digest(&own))
 }
 
 /// Shows a plan.

@@ -101,6 +101,9 @@ pub(crate) struct ApiToken {
     /// The devices of the role. `None`: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) devices: Option<DeviceLimit>,
+    /// The person whose token it is. `None`: the token approves no plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) user: Option<String>,
     /// Digest of the token.
     pub(crate) sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -263,6 +266,7 @@ mod tests {
         ApiToken {
             role,
             devices: None,
+            user: None,
             sha256: TokenText::received(text).digest(),
             expires: None,
         }

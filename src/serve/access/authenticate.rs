@@ -15,9 +15,10 @@ use super::client_address::{client_address, client_network};
 use super::csrf::CsrfKey;
 use super::device_roles::DeviceRoles;
 use super::login_code::LoginCodeFile;
+use super::oidc::{OidcError, ProviderUser};
 use super::password::{PasswordHash, hash_password};
 use super::rate_limit::RateLimit;
-use super::role::{ANONYMOUS, AuthMethod, LOCAL, OPERATOR, Principal, Role};
+use super::role::{ANONYMOUS, AuthMethod, LOCAL, OPERATOR, Principal, RESERVED_NAMES, Role};
 use super::session::{SessionUser, Sessions};
 use super::token::TokenText;
 use crate::clock;
@@ -95,6 +96,10 @@ pub(crate) enum Denied {
     WrongPassword,
     #[error("the login code is invalid or expired")]
     WrongCode,
+    #[error("{0}")]
+    Provider(String),
+    #[error("a local user has the name `{0}`: log in with its password")]
+    TakenName(String),
     #[error("the user lacks the required role `{}`", .required.word())]
     Role { required: Role },
     #[error("the request comes from another site, or its page is too old")]
@@ -176,6 +181,7 @@ impl AccessControl {
                 name: name.to_owned(),
                 roles,
                 method,
+                person: None,
                 csrf_subject: String::new(),
             };
             if self.local_token.as_ref() == Some(&digest) {
@@ -185,7 +191,10 @@ impl AccessControl {
             return match rules.token(&digest, time) {
                 Some((name, token)) => {
                     let roles = DeviceRoles::one(token.role, token.devices.clone());
-                    Ok(Some(principal(name, roles, AuthMethod::Token)))
+                    Ok(Some(Principal {
+                        person: token.user.clone(),
+                        ..principal(name, roles, AuthMethod::Token)
+                    }))
                 }
                 None => Err(Denied::UnknownToken),
             };
@@ -196,10 +205,11 @@ impl AccessControl {
         if let Some(secret) = origin.session {
             let secret = TokenText::received(secret);
             let user = self.sessions.user(&secret, now);
-            if let Some((name, roles)) = user.and_then(|user| name_and_roles(&rules, user)) {
+            if let Some(user) = user.and_then(|user| KnownUser::of(&rules, user)) {
                 return Ok(Some(Principal {
-                    name,
-                    roles,
+                    name: user.name,
+                    roles: user.roles,
+                    person: user.person,
                     method: AuthMethod::Session,
                     csrf_subject: format!("session {}", secret.digest()),
                 }));
@@ -208,6 +218,7 @@ impl AccessControl {
         Ok(self.anonymous.map(|role| Principal {
             name: ANONYMOUS.to_owned(),
             roles: DeviceRoles::everywhere(role),
+            person: None,
             method: AuthMethod::Anonymous,
             csrf_subject: "anonymous".to_owned(),
         }))
@@ -271,10 +282,46 @@ impl AccessControl {
         }
     }
 
+    /// Opens a session for the answer of the provider. The audit log has each.
+    pub(crate) async fn login_of_provider(
+        &self,
+        found: Result<ProviderUser, OidcError>,
+        address: IpAddr,
+        now: Instant,
+        time: Timestamp,
+    ) -> Result<Login, Denied> {
+        let found = found.map_err(|error| Denied::Provider(error.to_string()));
+        let found = found.and_then(|user| {
+            let name = user.name.clone();
+            if self.file.rules().users.contains_key(&name) || RESERVED_NAMES.contains(&&*name) {
+                return Err(Denied::TakenName(name));
+            }
+            Ok(user)
+        });
+        match found {
+            Ok(user) => {
+                self.record_login(&user.name, address, time, true).await?;
+                Ok(self.open_session(SessionUser::Provider(user), now))
+            }
+            Err(denied) => {
+                let sender = format!("{} provider", client_network(address));
+                let limit = self.logins.acquire(&sender, now);
+                limit.map_err(|retry| Denied::TooMany { retry })?;
+                let actor = match &denied {
+                    Denied::TakenName(name) => name,
+                    _ => "",
+                };
+                self.record_login(actor, address, time, false).await?;
+                Err(denied)
+            }
+        }
+    }
+
     fn open_session(&self, user: SessionUser, now: Instant) -> Login {
         let name = match &user {
             SessionUser::Operator => OPERATOR,
             SessionUser::Local { name, .. } => name,
+            SessionUser::Provider(user) => &user.name,
         };
         Login {
             user: name.to_owned(),
@@ -351,13 +398,36 @@ impl AccessControl {
     }
 }
 
-/// The name and the roles of a session. A user who was removed or changed since the login has none.
-fn name_and_roles(rules: &AccessRules, user: SessionUser) -> Option<(String, DeviceRoles)> {
-    match user {
-        SessionUser::Operator => Some((OPERATOR.to_owned(), DeviceRoles::everywhere(Role::Admin))),
-        SessionUser::Local { name, entry } => {
-            let is_same = rules.users.get(&name) == Some(&entry);
-            is_same.then(|| (name, entry.roles()))
+/// The user of a session.
+struct KnownUser {
+    name: String,
+    roles: DeviceRoles,
+    person: Option<String>,
+}
+
+impl KnownUser {
+    /// `None`: a user who was removed or changed since the login.
+    fn of(rules: &AccessRules, user: SessionUser) -> Option<Self> {
+        match user {
+            SessionUser::Operator => Some(Self {
+                name: OPERATOR.to_owned(),
+                roles: DeviceRoles::everywhere(Role::Admin),
+                person: None,
+            }),
+            SessionUser::Local { name, entry } => {
+                let is_same = rules.users.get(&name) == Some(&entry);
+                is_same.then(|| Self {
+                    roles: entry.roles(),
+                    person: Some(name.clone()),
+                    name,
+                })
+            }
+            // A local user with the same name can have been added.
+            SessionUser::Provider(user) => (!rules.users.contains_key(&user.name)).then(|| Self {
+                name: user.name,
+                roles: user.roles,
+                person: Some(format!("provider {}", user.subject)),
+            }),
         }
     }
 }
@@ -385,6 +455,7 @@ fn of_proxy(rules: &AccessRules, origin: &RequestOrigin<'_>) -> Result<Option<Pr
     let principal = |roles| Principal {
         roles,
         method: AuthMethod::Proxy,
+        person: Some(name.clone()),
         csrf_subject: format!("proxy {name}"),
         name: name.clone(),
     };

@@ -1,6 +1,7 @@
 //! The roles of a sender: each for all devices, or for some of them.
 
 use serde::{Deserialize, Serialize};
+use switchtender_devices::document::Item;
 
 use super::role::Role;
 use crate::inventory::{DeviceSelection, Selectable, TargetSyntaxError};
@@ -53,6 +54,14 @@ impl std::fmt::Display for DeviceLimit {
 }
 
 impl DeviceLimit {
+    /// Reads an expression of the settings.
+    pub(crate) fn read(item: &Item<'_>) -> Option<Self> {
+        let parsed = item.string()?.parse::<Self>();
+        parsed
+            .map_err(|error| item.error("bad-value", error.to_string()))
+            .ok()
+    }
+
     pub(crate) fn includes(&self, device: &impl Selectable) -> bool {
         self.selection.matches(device)
     }

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+use switchtender_devices::document::Item;
 
 use super::device_roles::DeviceRoles;
 
@@ -32,6 +33,18 @@ pub(crate) enum Role {
 }
 
 impl Role {
+    /// Reads a role of the settings.
+    pub(crate) fn read(item: &Item<'_>) -> Option<Self> {
+        let text = item.string()?;
+        let roles = [Self::View, Self::Plan, Self::Apply, Self::Admin];
+        let found = roles.into_iter().find(|role| role.word() == text);
+        if found.is_none() {
+            let text = format!("`{text}` is not one of `view`, `plan`, `apply` and `admin`");
+            item.error("bad-value", text);
+        }
+        found
+    }
+
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::View => "view",
@@ -73,6 +86,8 @@ pub(crate) struct Principal {
     pub(crate) name: String,
     pub(crate) roles: DeviceRoles,
     pub(crate) method: AuthMethod,
+    /// The person who sends it. `None`: a program, or the operator of the host, who can be anybody.
+    pub(super) person: Option<String>,
     /// Secret of the session or name of the sender: the CSRF token is derived from it.
     pub(super) csrf_subject: String,
 }
@@ -87,6 +102,11 @@ impl Principal {
             AuthMethod::Session | AuthMethod::Proxy => "user",
         };
         format!("{kind} {}", self.name)
+    }
+
+    /// The person who sends it. Only persons approve plans.
+    pub(crate) fn person(&self) -> Option<String> {
+        self.person.clone()
     }
 
     /// Whether it is a program of the same user on this host.

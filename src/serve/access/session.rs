@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::access_file::LocalUser;
+use super::oidc::ProviderUser;
 use super::token::TokenText;
 
 /// A session ends after this time without requests.
@@ -38,6 +39,8 @@ pub(super) enum SessionUser {
     Operator,
     /// A user with the entry of the login. The session ends when the entry changes.
     Local { name: String, entry: LocalUser },
+    /// A user whom the provider identified.
+    Provider(ProviderUser),
 }
 
 impl OpenSession {

@@ -113,6 +113,7 @@ impl DeviceSettingsTable {
             windows: self.windows.clone().unwrap_or_default(),
             zone: self.zone.clone().unwrap_or_else(clock::zone),
             applies: self.applies.unwrap_or(true),
+            needs_approval: false,
             priority: self.priority.unwrap_or_default(),
         }
     }

@@ -11,16 +11,20 @@ use switchtender_devices::printable;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::git::GitError;
+use crate::history::approvals::{ApprovalDecision, ApprovalEntry, ApprovalState};
 use crate::history::device_state::Pause;
 use crate::history::idempotency::KeyedRequest;
 use crate::history::{Requester, RequesterKind, RunId};
 use crate::run_kind::RunKind;
 use crate::serve::accept_drift::{AcceptDriftError, AcceptedDrift};
 use crate::serve::access::{AuditEntry, AuditResult, Denied, Principal, Role};
+use crate::serve::approvals::approval_target;
 use crate::serve::request::{DeviceRequest, RequestedKind, RunRequestError};
 
 /// Maximum length of the reason of a pause, in characters.
 const MAX_REASON: usize = 500;
+
+const NOT_WAITING: &str = "the plan does not wait for an approval";
 
 /// Who requests an action, and through what.
 pub(super) struct ActionSender<'a> {
@@ -180,10 +184,7 @@ pub(super) async fn pause(
 ) -> Result<(), WebError> {
     let now = clock::timestamp();
     let refusal = if reason.chars().count() > MAX_REASON {
-        Some(WebError::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            format!("the reason has more than {MAX_REASON} characters"),
-        ))
+        Some(long_reason())
     } else {
         current_device_refusal(state, sender, device).await?
     };
@@ -230,8 +231,122 @@ fn unknown_device(device: &str) -> WebError {
     failed(&RunRequestError::UnknownDevice(device.to_owned()))
 }
 
+/// An approval of a device that the sender sees, with its plan as JSON.
+pub(super) async fn approval(
+    state: &WebState,
+    sender: &Principal,
+    id: i64,
+) -> Result<(ApprovalEntry, Option<String>), WebError> {
+    let now = clock::timestamp();
+    let found = state.read(sender, move |reader| reader.approval(id, now));
+    found.await?.ok_or_else(|| WebState::no_approval(id))
+}
+
+/// Requests a plan that runs after the approval of another person.
+pub(super) async fn request_approval(
+    state: &WebState,
+    sender: &ActionSender<'_>,
+    device: &str,
+) -> Result<i64, WebError> {
+    let refusal = match refusal(state, sender, device, Role::Apply).await? {
+        None => {
+            let refusal = state.process().check_approval_request(device).err();
+            refusal.map(|error| failed(&error))
+        }
+        refusal => refusal,
+    };
+    let now = clock::timestamp();
+    sender
+        .record(state, "request-approval", device, now, refusal)
+        .await?;
+    let person = sender.principal.person();
+    let requested = state
+        .process()
+        .request_approval(device, sender.requester(), person);
+    requested.await.map_err(|error| failed(&error))
+}
+
+/// Approves a plan, or rejects it for a reason.
+pub(super) async fn decide(
+    state: &WebState,
+    sender: &ActionSender<'_>,
+    id: i64,
+    rejection: Option<&str>,
+) -> Result<(), WebError> {
+    let now = clock::timestamp();
+    let action = if rejection.is_some() {
+        "reject"
+    } else {
+        "approve"
+    };
+    let found = approval(state, sender.principal, id).await;
+    let (target, refusal) = match found {
+        Err(unknown) => (format!("approval {id}"), Some(unknown)),
+        Ok((found, _)) => {
+            let refusal = match refusal(state, sender, &found.device, Role::Apply).await? {
+                None => undecidable(&found, sender.principal, rejection),
+                refusal => refusal,
+            };
+            (approval_target(&found.device, id), refusal)
+        }
+    };
+    sender.record(state, action, &target, now, refusal).await?;
+    let decision = ApprovalDecision {
+        is_approved: rejection.is_none(),
+        by: sender.principal.name.clone(),
+        reason: printable::escape(rejection.unwrap_or_default()).into_owned(),
+        time: now,
+    };
+    let decided = state.process().decide(id, decision).await;
+    if decided.map_err(|error| WebError::internal(&error))? {
+        Ok(())
+    } else {
+        Err(WebError::new(StatusCode::CONFLICT, NOT_WAITING))
+    }
+}
+
+/// Why a person may not decide about a plan.
+fn undecidable(
+    approval: &ApprovalEntry,
+    sender: &Principal,
+    rejection: Option<&str>,
+) -> Option<WebError> {
+    let forbidden = |text: &str| Some(WebError::new(StatusCode::FORBIDDEN, text));
+    let Some(person) = sender.person() else {
+        let refused = forbidden("only a person approves or rejects a plan");
+        let hint =
+            "log in as a user, or name the user of the token: `access add-token --user NAME`";
+        return refused.map(|error| error.hint(hint));
+    };
+    if rejection.is_none() && approval.person.as_ref() == Some(&person) {
+        let refused = forbidden("the author of a plan cannot approve it");
+        return refused.map(|error| error.hint("ask another person"));
+    }
+    if rejection.is_some_and(|reason| reason.chars().count() > MAX_REASON) {
+        return Some(long_reason());
+    }
+    if approval.state != ApprovalState::Waiting {
+        let hint = format!("its state is `{}`; request a new plan", approval.state);
+        return Some(WebError::new(StatusCode::CONFLICT, NOT_WAITING).hint(hint));
+    }
+    None
+}
+
+fn long_reason() -> WebError {
+    let text = format!("the reason has more than {MAX_REASON} characters");
+    WebError::new(StatusCode::UNPROCESSABLE_ENTITY, text)
+}
+
 fn failed(error: &RunRequestError) -> WebError {
     match error {
+        RunRequestError::NeedsApproval(device) => {
+            let hint = format!(
+                "request a plan that another person approves: `POST /api/v1/devices/{device}/approvals`"
+            );
+            WebError::new(StatusCode::CONFLICT, error.to_string()).hint(hint)
+        }
+        RunRequestError::NoApproval(_) => WebError::new(StatusCode::CONFLICT, error.to_string())
+            .hint("request a run, or name the device in `[approval]` of serve.toml"),
         RunRequestError::UnknownDevice(_) => WebError::not_found(error.to_string()),
         RunRequestError::PlanOnly(_) => WebError::new(StatusCode::CONFLICT, error.to_string())
             .hint("request a plan, or set `mode = \"apply\"` for the device in serve.toml"),

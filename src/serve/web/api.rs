@@ -1,5 +1,6 @@
 //! The API `/api/v1`. The OpenAPI document is generated from the handlers.
 
+mod approvals;
 mod configurations;
 mod devices;
 mod fleet_data;
@@ -61,6 +62,8 @@ impl ApiRoutes {
                 .routes(routes!(runs::list))
                 .routes(routes!(runs::one))
                 .routes(routes!(runs::events))
+                .routes(routes!(approvals::list))
+                .routes(routes!(approvals::one))
                 .routes(routes!(fleet_data::status))
                 .routes(routes!(fleet_data::counts))
                 .routes(routes!(fleet_data::drift))
@@ -70,7 +73,10 @@ impl ApiRoutes {
                 .routes(routes!(requests::pause))
                 .routes(routes!(requests::resume))
                 .routes(routes!(requests::cancel))
-                .routes(routes!(requests::accept_drift)),
+                .routes(routes!(requests::accept_drift))
+                .routes(routes!(approvals::request))
+                .routes(routes!(approvals::approve))
+                .routes(routes!(approvals::reject)),
             admin: OpenApiRouter::new().routes(routes!(fleet_data::audit)),
         }
     }

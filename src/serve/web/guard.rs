@@ -10,8 +10,11 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::request_metrics::RequestMetrics;
 use super::web_error::{ErrorForm, WebError, rendered};
+use super::web_settings::WebSettings;
 use crate::clock;
-use crate::serve::access::{AccessControl, Denied, Principal, RequestOrigin, Role, is_same_origin};
+use crate::serve::access::{
+    AccessControl, Denied, OidcProvider, Principal, RequestOrigin, Role, is_same_origin,
+};
 
 /// The cookie of a session.
 pub(super) const COOKIE: &str = "switchtender_session";
@@ -26,15 +29,22 @@ pub(crate) struct Guard {
     pub(crate) server_names: Vec<String>,
     /// Cookies are sent over TLS only.
     pub(crate) is_secure: bool,
+    /// The provider of logins.
+    pub(super) oidc: Option<OidcProvider>,
     pub(super) metrics: RequestMetrics,
 }
 
 impl Guard {
-    pub(crate) fn new(access: AccessControl, server_names: Vec<String>, is_secure: bool) -> Self {
+    pub(crate) fn new(
+        access: AccessControl,
+        settings: &WebSettings,
+        oidc: Option<OidcProvider>,
+    ) -> Self {
         Self {
             access,
-            server_names,
-            is_secure,
+            server_names: settings.server_names.clone(),
+            is_secure: settings.is_secure(),
+            oidc,
             metrics: RequestMetrics::default(),
         }
     }
@@ -78,12 +88,17 @@ pub(super) struct ClientAddress(pub(super) IpAddr);
 
 /// The secret of the session.
 pub(super) fn session_cookie(headers: &HeaderMap) -> Option<&str> {
+    cookie(headers, COOKIE)
+}
+
+/// The value of a cookie.
+pub(super) fn cookie<'a>(headers: &'a HeaderMap, expected: &str) -> Option<&'a str> {
     let cookies = text(headers, &header::COOKIE)?;
     let mut cookies = cookies
         .split(';')
         .filter_map(|pair| pair.trim().split_once('='));
     cookies
-        .find(|(name, _)| *name == COOKIE)
+        .find(|(name, _)| *name == expected)
         .map(|(_, value)| value)
 }
 

@@ -9,9 +9,10 @@ use super::web_error::WebError;
 use crate::serve::access::{AuthMethod, Denied, Principal, Role};
 
 /// Pages in the navigation: name, path and key.
-const PAGES: [(&str, &str, &str); 6] = [
+const PAGES: [(&str, &str, &str); 7] = [
     ("Fleet", "/", "f"),
     ("Runs", "/runs", "r"),
+    ("Approvals", "/approvals", "v"),
     ("Findings", "/findings", "d"),
     ("Search", "/search", "s"),
     ("Compare", "/compare", "c"),

@@ -11,11 +11,19 @@ use axum::{Extension, Form, Router};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
-use super::guard::{COOKIE, Guard, RequiredRole, has_own_origin, require, session_cookie};
+use super::guard::{
+    COOKIE, Guard, RequiredRole, cookie as request_cookie, has_own_origin, require, session_cookie,
+};
 use super::layout::{Sender, SenderAddress};
+use super::pager::encode;
 use super::web_error::WebError;
 use crate::clock;
-use crate::serve::access::{AuditEntry, Denied, Login, Role};
+use crate::serve::access::{
+    AuditEntry, CALLBACK, Denied, LOGIN_LIMIT, Login, OidcError, ProviderAnswer, Role,
+};
+
+/// The cookie of a login at the provider.
+const LOGIN_COOKIE: &str = "switchtender_login";
 
 /// The routes that need no login, and the logout.
 pub(super) fn routes(guard: &Arc<Guard>) -> Router {
@@ -29,6 +37,8 @@ pub(super) fn routes(guard: &Arc<Guard>) -> Router {
     Router::new()
         .route("/login", get(page).post(login))
         .route("/login/code", post(login_with_code))
+        .route("/login/oidc", get(begin_at_provider))
+        .route(CALLBACK, get(login_at_provider))
         .merge(logout)
         .with_state(Arc::clone(guard))
 }
@@ -42,6 +52,8 @@ struct LoginPage<'a> {
     error: Option<&'a str>,
     /// The code of a link. A click redeems it: previews of links and other sites do not.
     code: Option<&'a str>,
+    /// The link to the provider of logins, and its host.
+    provider: Option<(String, String)>,
 }
 
 #[derive(Deserialize)]
@@ -67,14 +79,100 @@ struct CodeForm {
     next: String,
 }
 
-async fn page(Query(query): Query<LoginQuery>) -> Response {
-    let page = LoginPage {
-        next: own_path(&query.next),
+async fn page(State(guard): State<Arc<Guard>>, Query(query): Query<LoginQuery>) -> Response {
+    let code = query.code.as_deref();
+    LoginForms {
+        guard: &guard,
         user: "",
-        error: None,
-        code: query.code.as_deref(),
+        code,
+    }
+    .page(StatusCode::OK, &query.next, None)
+}
+
+/// The answer of the provider.
+#[derive(Deserialize)]
+struct ProviderQuery {
+    #[serde(default)]
+    state: String,
+    code: Option<String>,
+    error: Option<String>,
+}
+
+/// Leads to the page of the provider.
+async fn begin_at_provider(
+    State(guard): State<Arc<Guard>>,
+    Query(query): Query<LoginQuery>,
+) -> Response {
+    let Some(provider) = &guard.oidc else {
+        return no_provider();
     };
-    rendered(StatusCode::OK, &page)
+    match provider
+        .begin(own_path(&query.next), clock::instant())
+        .await
+    {
+        Ok((url, state)) => {
+            let cookie = cookie(LOGIN_COOKIE, &state, LOGIN_LIMIT.as_secs(), guard.is_secure);
+            let headers = [(header::SET_COOKIE, cookie)];
+            (headers, Redirect::to(url.as_str())).into_response()
+        }
+        Err(error) => failed_at_provider(&guard, &error, &query.next),
+    }
+}
+
+/// The browser comes back from the provider.
+async fn login_at_provider(
+    State(guard): State<Arc<Guard>>,
+    Extension(address): SenderAddress,
+    headers: HeaderMap,
+    Query(query): Query<ProviderQuery>,
+) -> Response {
+    let Some(provider) = &guard.oidc else {
+        return no_provider();
+    };
+    let (now, time) = (clock::instant(), clock::timestamp());
+    let answer = ProviderAnswer {
+        state: &query.state,
+        code: query.code.as_deref(),
+        error: query.error.as_deref(),
+        cookie: request_cookie(&headers, LOGIN_COOKIE),
+    };
+    let (found, next) = match provider.finish(&answer, now).await {
+        Ok((user, next)) => (Ok(user), next),
+        Err(error @ (OidcError::Unavailable(_) | OidcError::Unknown)) => {
+            return failed_at_provider(&guard, &error, "");
+        }
+        Err(error) => (Err(error), String::new()),
+    };
+    let login = (guard.access).login_of_provider(found, address.0, now, time);
+    match login.await {
+        Ok(login) => logged_in(&guard, &login, &next),
+        Err(denied) => {
+            let end = LoginEnd {
+                next: &next,
+                user: "",
+            };
+            refused(&guard, &denied, end)
+        }
+    }
+}
+
+fn no_provider() -> Response {
+    WebError::not_found("there is no provider of logins").into_response()
+}
+
+/// Local users can log in while the provider is away.
+fn failed_at_provider(guard: &Guard, error: &OidcError, next: &str) -> Response {
+    let status = match error {
+        OidcError::Unavailable(_) => StatusCode::BAD_GATEWAY,
+        _ => StatusCode::UNAUTHORIZED,
+    };
+    let error = error.to_string();
+    LoginForms {
+        guard,
+        user: "",
+        code: None,
+    }
+    .page(status, next, Some(&error))
 }
 
 async fn login_with_code(
@@ -91,7 +189,14 @@ async fn login_with_code(
     let login = (guard.access).login_with_code(code, address.0, now, time);
     match login.await {
         Ok(login) => logged_in(&guard, &login, &form.next),
-        Err(denied) => refused(&denied, &form.next, ""),
+        Err(denied) => refused(
+            &guard,
+            &denied,
+            LoginEnd {
+                next: &form.next,
+                user: "",
+            },
+        ),
     }
 }
 
@@ -108,7 +213,14 @@ async fn login(
     let login = (guard.access).login(&form.user, form.password, address.0, now, time);
     match login.await {
         Ok(login) => logged_in(&guard, &login, &form.next),
-        Err(denied) => refused(&denied, &form.next, &form.user),
+        Err(denied) => refused(
+            &guard,
+            &denied,
+            LoginEnd {
+                next: &form.next,
+                user: &form.user,
+            },
+        ),
     }
 }
 
@@ -125,7 +237,7 @@ async fn logout(
         // The session ends also if the log cannot be written.
         guard.access.record(entry).await;
     }
-    let cookie = cookie("", 0, guard.is_secure);
+    let cookie = cookie(COOKIE, "", 0, guard.is_secure);
     let headers = [
         (header::SET_COOKIE, cookie),
         (
@@ -139,40 +251,66 @@ async fn logout(
 fn logged_in(guard: &Guard, login: &Login, next: &str) -> Response {
     tracing::info!(user = login.user, "login");
     let seconds = crate::serve::access::SESSION_LIMIT.as_secs();
-    let cookie = cookie(login.session.expose(), seconds, guard.is_secure);
+    let cookie = cookie(COOKIE, login.session.expose(), seconds, guard.is_secure);
     let headers = [(header::SET_COOKIE, cookie)];
     (headers, Redirect::to(own_path(next))).into_response()
 }
 
-fn cookie(secret: &str, seconds: u64, is_secure: bool) -> HeaderValue {
+fn cookie(name: &str, secret: &str, seconds: u64, is_secure: bool) -> HeaderValue {
     let secure = if is_secure { "; Secure" } else { "" };
     let text =
-        format!("{COOKIE}={secret}; HttpOnly; SameSite=Lax; Path=/; Max-Age={seconds}{secure}");
+        format!("{name}={secret}; HttpOnly; SameSite=Lax; Path=/; Max-Age={seconds}{secure}");
     let mut value = HeaderValue::from_str(&text).expect("a secret is ASCII");
     value.set_sensitive(true);
     value
 }
 
-fn refused(denied: &Denied, next: &str, user: &str) -> Response {
+fn refused(guard: &Guard, denied: &Denied, end: LoginEnd<'_>) -> Response {
+    let LoginEnd { next, user } = end;
     match denied {
         Denied::TooMany { .. } | Denied::NotRecorded => {
             WebError::from(denied.clone()).into_response()
         }
-        _ => {
-            let page = LoginPage {
-                next: own_path(next),
-                user,
-                error: Some(&denied.to_string()),
-                code: None,
-            };
-            rendered(StatusCode::UNAUTHORIZED, &page)
+        _ => LoginForms {
+            guard,
+            user,
+            code: None,
         }
+        .page(StatusCode::UNAUTHORIZED, next, Some(&denied.to_string())),
     }
 }
 
-fn rendered(status: StatusCode, page: &LoginPage<'_>) -> Response {
-    let page = page.render().expect("the template renders");
-    (status, Html(page)).into_response()
+/// A login that is refused: the page after it, and the name that is filled in.
+struct LoginEnd<'a> {
+    next: &'a str,
+    user: &'a str,
+}
+
+/// The ways to log in.
+struct LoginForms<'a> {
+    guard: &'a Guard,
+    /// The name that is filled in.
+    user: &'a str,
+    code: Option<&'a str>,
+}
+
+impl LoginForms<'_> {
+    fn page(&self, status: StatusCode, next: &str, error: Option<&str>) -> Response {
+        let next = own_path(next);
+        let provider = self.guard.oidc.as_ref().map(|provider| {
+            let path = format!("/login/oidc?next={}", encode(next));
+            (path, provider.host())
+        });
+        let page = LoginPage {
+            next,
+            user: self.user,
+            error,
+            code: self.code,
+            provider,
+        };
+        let page = page.render().expect("the template renders");
+        (status, Html(page)).into_response()
+    }
 }
 
 /// A path of this server, or the first page: a login leads to no other site.

@@ -31,6 +31,9 @@ pub(super) fn plan_routes() -> Router<WebState> {
 pub(super) fn apply_routes() -> Router<WebState> {
     Router::new()
         .route("/devices/{name}/run", post(run))
+        .route("/devices/{name}/approval", post(request_approval))
+        .route("/approvals/{id}/approve", post(approve))
+        .route("/approvals/{id}/reject", post(reject))
         .route("/devices/{name}/pause", post(pause))
         .route("/devices/{name}/resume", post(resume))
         .route("/devices/{name}/accept-drift", post(accept_drift))
@@ -157,6 +160,39 @@ pub(super) fn prompted(headers: &HeaderMap) -> String {
         Ok(text) => text.to_owned(),
         Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
     })
+}
+
+async fn request_approval(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    Path(name): Path<String>,
+) -> Result<Response, WebError> {
+    let sender = sender_of(&sender, &address);
+    let approval = actions::request_approval(&state, &sender, &name).await?;
+    Ok(redirect(&format!("/approvals/{approval}")))
+}
+
+async fn approve(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    Path(id): Path<i64>,
+) -> Result<Response, WebError> {
+    actions::decide(&state, &sender_of(&sender, &address), id, None).await?;
+    Ok(refresh())
+}
+
+async fn reject(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    headers: HeaderMap,
+    Path(id): Path<i64>,
+) -> Result<Response, WebError> {
+    let reason = prompted(&headers);
+    actions::decide(&state, &sender_of(&sender, &address), id, Some(&reason)).await?;
+    Ok(refresh())
 }
 
 /// The page opens another one.

@@ -1,6 +1,7 @@
 //! The pages. Each file has one, with the data of its template.
 
 mod accepted_drift;
+mod approvals;
 mod audit;
 mod compare;
 mod configuration;
@@ -37,6 +38,8 @@ pub(super) fn routes() -> Router<WebState> {
         .route("/runs", get(runs::page))
         .route("/runs/{id}", get(run::page))
         .route("/runs/{id}/body", get(run::body))
+        .route("/approvals", get(approvals::page))
+        .route("/approvals/{id}", get(approvals::one))
         .route("/findings", get(findings::page))
         .route("/search", get(search::page))
         .route("/compare", get(compare::page))

@@ -15,7 +15,7 @@ use super::tls::{ServerCertificate, ServerCertificateError};
 use super::{listener, web_settings::WebSettings};
 use crate::serve::access::{
     AccessControl, AccessError, AccessFile, AccessOptions, AccessPaths, AuditLog, LoginCodeFile,
-    Role, TokenText,
+    OidcProvider, OidcSetupError, Role, TokenText,
 };
 use crate::serve::service::Service;
 use crate::store;
@@ -45,6 +45,8 @@ pub(crate) enum ServerError {
     },
     #[error("cannot use the users and tokens")]
     Access(#[from] AccessError),
+    #[error("cannot use the provider of logins")]
+    Oidc(#[from] OidcSetupError),
     #[error("cannot use the certificate of the server")]
     Certificate(#[from] ServerCertificateError),
 }
@@ -132,7 +134,13 @@ impl WebServer {
             store::file::replace(&path, text.as_bytes(), durability)
                 .map_err(|source| ServerError::Write { path, source })?;
         }
-        let guard = Guard::new(access, settings.server_names.clone(), settings.is_secure());
+        let pages = settings.url.clone();
+        let pages = pages.unwrap_or_else(|| url(address, certificate.is_some()));
+        let oidc = settings.oidc.clone();
+        let oidc = oidc
+            .map(|oidc| OidcProvider::new(oidc, &pages))
+            .transpose()?;
+        let guard = Guard::new(access, settings, oidc);
         Ok(Self {
             listener,
             certificate,

@@ -91,6 +91,12 @@ impl WebState {
         WebError::not_found(format!("unknown run `{id}`"))
     }
 
+    pub(super) fn no_approval(id: impl std::fmt::Display) -> WebError {
+        let id = id.to_string();
+        let id = switchtender_devices::printable::escape(&id);
+        WebError::not_found(format!("unknown approval `{id}`"))
+    }
+
     /// The error about a device that the store does not have.
     pub(super) fn no_device(name: &str) -> WebError {
         let name = switchtender_devices::printable::escape(name);

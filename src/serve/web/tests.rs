@@ -2,10 +2,12 @@
 
 mod access;
 mod api;
+mod approvals;
 mod browser;
 mod document;
 mod harness;
 mod limits;
+mod oidc;
 mod pages;
 mod visible;
 mod webhooks;

@@ -78,7 +78,9 @@ impl From<Denied> for WebError {
             Denied::NoCredentials
             | Denied::UnknownToken
             | Denied::WrongPassword
-            | Denied::WrongCode => StatusCode::UNAUTHORIZED,
+            | Denied::WrongCode
+            | Denied::Provider(_)
+            | Denied::TakenName(_) => StatusCode::UNAUTHORIZED,
             Denied::Role { .. } | Denied::Csrf => StatusCode::FORBIDDEN,
             Denied::TwoUsers { .. } => StatusCode::BAD_REQUEST,
             Denied::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use switchtender_devices::document::{Item, Table};
 
 use super::tls::TlsFiles;
-use crate::serve::access::Role;
+use crate::serve::access::{OidcSettings, Role};
 use crate::serve::settings::hide;
 
 const BAD_VALUE: &str = "bad-value";
@@ -38,6 +38,8 @@ pub(crate) struct WebSettings {
     pub(crate) anonymous: Option<Role>,
     pub(crate) requests_per_minute: Option<u32>,
     pub(crate) webhooks: Vec<WebhookSettings>,
+    /// The table `[oidc]`, beside `[web]`.
+    pub(crate) oidc: Option<OidcSettings>,
 }
 
 /// A receiver of messages about runs.
@@ -90,7 +92,7 @@ impl WebSettings {
                 None
             }
         };
-        let anonymous = table.get("anonymous").and_then(|item| role(&item));
+        let anonymous = table.get("anonymous").and_then(|item| Role::read(&item));
         let requests = table
             .get("requests_per_minute")
             .and_then(|item| count(&item));
@@ -111,6 +113,7 @@ impl WebSettings {
             anonymous,
             requests_per_minute: requests,
             webhooks,
+            oidc: None,
         };
         table.finish();
         settings
@@ -131,6 +134,11 @@ impl WebSettings {
         if is_public && self.tls.is_none() && !self.plain_http {
             return Some(format!(
                 "{address} is not a loopback address, and there is no TLS"
+            ));
+        }
+        if is_public && self.oidc.is_some() && self.url.is_none() {
+            return Some(format!(
+                "{address} is not a loopback address, and `[oidc]` needs `url` in `[web]`"
             ));
         }
         (is_public && self.anonymous.is_some())
@@ -171,17 +179,6 @@ fn events(item: &Item<'_>) -> Option<Vec<RunEventKind>> {
         found
     };
     words.iter().map(find).collect()
-}
-
-fn role(item: &Item<'_>) -> Option<Role> {
-    let text = item.string()?;
-    let roles = [Role::View, Role::Plan, Role::Apply, Role::Admin];
-    let found = roles.into_iter().find(|role| role.word() == text);
-    if found.is_none() {
-        let text = format!("`{text}` is not one of `view`, `plan`, `apply` and `admin`");
-        item.error(BAD_VALUE, text);
-    }
-    found
 }
 
 fn count(item: &Item<'_>) -> Option<u32> {

@@ -32,6 +32,7 @@ fn access(options: AccessOptions) -> TestAccess {
             .insert("carol".to_owned(), user(Role::Plan, None));
         let sha256 = TokenText::received("swt_ci").digest();
         let token = ApiToken {
+            user: None,
             devices: None,
             role: Role::Plan,
             sha256,

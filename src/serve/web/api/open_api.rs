@@ -51,9 +51,12 @@ fn description(status: &str) -> &'static str {
         "204" => "The request had its effect",
         "400" => "The request is invalid",
         "401" => "The token is missing, unknown or expired",
-        "403" => "The user lacks the required role",
-        "404" => "The device or run is unknown",
-        "409" => "The device is never changed, or a request with the same key is in progress",
+        "403" => "The user lacks the required role, or is the author of the plan",
+        "404" => "The device, run or approval is unknown",
+        "409" => {
+            "The device is never changed or needs an approval, the plan does not wait for one, or a request with \
+             the same key is in progress"
+        }
         "422" => "The body is invalid, or its key belongs to a different request",
         "429" => "Too many requests; the header `Retry-After` has the seconds until the next one",
         "503" => "No run can start",

@@ -17,7 +17,7 @@ use crate::serve::web::layout::{Sender, SenderAddress};
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::{ErrorBody, WebError};
 
-fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a> {
+pub(super) fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a> {
     // `switchtender run` has the token of the host.
     let kind = if sender.0.is_local() {
         RequesterKind::CommandLine

@@ -22,6 +22,8 @@ pub(super) struct DeviceHead {
     pub(super) is_paused: bool,
     /// Runs never change the device.
     pub(super) is_plan_only: bool,
+    /// Runs change the device only as a person approved.
+    pub(super) needs_approval: bool,
     /// The role of the sender for the device.
     role: Option<Role>,
     tab: &'static str,
@@ -47,6 +49,7 @@ impl DeviceHead {
             status: status(device),
             is_paused: device.paused_since.is_some(),
             is_plan_only: state.service(sender).is_plan_only(&device.name),
+            needs_approval: state.service(sender).needs_approval(&device.name),
             role: sender.roles.on(device),
             tab,
         }

@@ -43,6 +43,23 @@ fn requests(server: &TestServer, run: i64) -> Vec<(&'static str, &'static str, R
         server.client.delete(url).bearer_auth("swt_test_apply")
     };
     vec![
+        ("get", "/approvals", get("/approvals")),
+        ("get", "/approvals/{id}", get("/approvals/4711")),
+        (
+            "post",
+            "/approvals/{id}/approve",
+            post("/approvals/4711/approve", &json!({})),
+        ),
+        (
+            "post",
+            "/approvals/{id}/reject",
+            post("/approvals/4711/reject", &json!({"reason": "late"})),
+        ),
+        (
+            "post",
+            "/devices/{name}/approvals",
+            post("/devices/sw1/approvals", &json!({})),
+        ),
         ("get", "/devices", get("/devices")),
         ("get", "/devices", get("/devices?limit=x")),
         ("get", "/devices/{name}", get("/devices/sw0")),

@@ -23,7 +23,8 @@ use crate::history::{
 use crate::report::{FindingRecord, RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 use crate::serve::access::{
-    AccessFile, AccessPaths, ApiToken, LocalUser, LoginCodeFile, Role, TokenText, hash_password,
+    AccessFile, AccessPaths, ApiToken, AuditLog, LocalUser, LoginCodeFile, Role, TokenText,
+    hash_password,
 };
 use crate::serve::fleet::{LoadContext, ServeFleet};
 use crate::serve::service::Service;
@@ -37,6 +38,9 @@ pub(super) const PASSWORD: &str = "correct horse";
 /// The token with the role `apply` for the devices of one site.
 pub(super) const LIMITED_TOKEN: &str = "swt_test_limited";
 
+/// The token of bob with the role `apply`.
+pub(super) const BOB_TOKEN: &str = "swt_test_bob";
+
 /// A running server.
 pub(super) struct TestServer {
     pub(super) url: String,
@@ -46,6 +50,7 @@ pub(super) struct TestServer {
     pub(super) client: Client,
     pub(super) dir: Arc<tempfile::TempDir>,
     _task: AbortOnDropHandle<()>,
+    _work: Option<AbortOnDropHandle<()>>,
 }
 
 /// The number of devices, and the settings of the server.
@@ -54,6 +59,8 @@ pub(super) struct TestOptions {
     pub(super) settings: WebSettings,
     /// The directory of an earlier server.
     pub(super) dir: Option<Arc<tempfile::TempDir>>,
+    /// Devices that run. `None`: devices that no run contacts.
+    pub(super) fleet: Option<ServeFleet>,
 }
 
 impl Default for TestOptions {
@@ -62,13 +69,16 @@ impl Default for TestOptions {
             devices: 3,
             settings: WebSettings::default(),
             dir: None,
+            fleet: None,
         }
     }
 }
 
 impl TestServer {
     pub(super) async fn start(options: TestOptions) -> Self {
+        drop(rustls::crypto::ring::default_provider().install_default());
         let is_new = options.dir.is_none();
+        let runs_devices = options.fleet.is_some();
         let dir = options
             .dir
             .unwrap_or_else(|| Arc::new(tempfile::tempdir().unwrap()));
@@ -84,12 +94,22 @@ impl TestServer {
             fill.await.unwrap();
         }
         let paths = AccessPaths::in_state_directory(dir.path());
-        if is_new {
+        if is_new || runs_devices {
             add_users(&paths);
         }
         let stop = CancellationToken::new();
-        let fleet = fleet(dir.path(), count, &stop).await;
-        let service = Service::start(fleet, history, stop.clone()).await.unwrap();
+        let fleet = match options.fleet {
+            Some(fleet) => fleet,
+            None => fleet(dir.path(), count, &stop).await,
+        };
+        let service = Service::start(
+            fleet,
+            history,
+            AuditLog::at(paths.audit_log()),
+            stop.clone(),
+        )
+        .await
+        .unwrap();
         let address = "127.0.0.1:0".parse().unwrap();
         let settings = &options.settings;
         let server = WebServer::bind(address, settings, &paths).await.unwrap();
@@ -97,8 +117,8 @@ impl TestServer {
         let codes = LoginCodeFile::at(paths.login_code());
         let code = codes.create(clock::timestamp()).unwrap();
         let link = format!("{url}/login?code={}", code.expose());
-        drop(rustls::crypto::ring::default_provider().install_default());
         let client = Client::builder().redirect(redirect::Policy::none());
+        let worker = service.clone();
         Self {
             url,
             service: service.clone(),
@@ -107,6 +127,7 @@ impl TestServer {
             client: client.timeout(Duration::from_secs(60)).build().unwrap(),
             dir,
             _task: task::spawn(server.serve(service, stop)),
+            _work: runs_devices.then(|| task::spawn(async move { worker.work().await })),
         }
     }
 
@@ -155,6 +176,8 @@ fn add_users(paths: &AccessPaths) {
             let token = ApiToken {
                 role,
                 devices: None,
+                // The role tokens are of programs, except one.
+                user: (role == Role::Apply).then(|| "alice".to_owned()),
                 sha256,
                 expires: None,
             };
@@ -163,10 +186,19 @@ fn add_users(paths: &AccessPaths) {
         let limited = ApiToken {
             role: Role::Apply,
             devices: Some("site=site-0".parse().unwrap()),
+            user: None,
             sha256: TokenText::received(LIMITED_TOKEN).digest(),
             expires: None,
         };
         rules.tokens.insert("test-limited".to_owned(), limited);
+        let bob = ApiToken {
+            role: Role::Apply,
+            devices: None,
+            user: Some("bob".to_owned()),
+            sha256: TokenText::received(BOB_TOKEN).digest(),
+            expires: None,
+        };
+        rules.tokens.insert("test-bob".to_owned(), bob);
         let password = Some(hash_password(&PASSWORD.to_owned().into()));
         let user = LocalUser {
             role: Role::Apply,

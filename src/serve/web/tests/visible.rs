@@ -7,8 +7,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::harness::{LIMITED_TOKEN, TestOptions, TestServer, text};
-use crate::history::{RunEffect, RunId};
+use crate::clock;
+use crate::history::approvals::NewApproval;
+use crate::history::{NewRun, Requester, RunEffect, RunId};
 use crate::report::RunStatus;
+use crate::run_kind::RunKind;
 use crate::serve::access::Role;
 use crate::serve::live::{LiveEvent, LiveEventKind};
 
@@ -74,6 +77,30 @@ async fn runs(server: &TestServer) -> (Vec<String>, Vec<String>) {
     (ids(own), ids(foreign))
 }
 
+/// A plan of a foreign device that waits for an approval.
+async fn add_approval(server: &TestServer) -> i64 {
+    let now = clock::timestamp();
+    let new = NewApproval {
+        run: NewRun {
+            device: "sw1".to_owned(),
+            kind: RunKind::Plan,
+            follows_windows: false,
+            requester: Requester::schedule(),
+            priority: 0,
+            queued: now,
+            started: Some(now),
+        },
+        person: None,
+        expires: now + jiff::SignedDuration::from_hours(1),
+    };
+    let added = server.service.history().write(move |writer| {
+        let (id, _) = writer.add_approval(&new)?;
+        writer.set_plan(id, "{}")?;
+        Ok(id)
+    });
+    added.await.unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_route_has_a_name_of_a_device_that_the_sender_does_not_see() {
     let server = TestServer::start(TestOptions::default()).await;
@@ -81,6 +108,7 @@ async fn no_route_has_a_name_of_a_device_that_the_sender_does_not_see() {
     // A foreign run that is in progress has live events.
     let plan = server.post(Role::Plan, "/api/v1/devices/sw1/runs", &plan);
     assert_eq!(plan.send().await.unwrap().status(), 202);
+    let approval = add_approval(&server).await;
     let (own, foreign) = runs(&server).await;
     let routes = routes(&server).await;
     for method in [Method::GET, Method::POST, Method::DELETE] {
@@ -133,8 +161,18 @@ async fn no_route_has_a_name_of_a_device_that_the_sender_does_not_see() {
         }
     }
     assert!(refused > 20, "{refused}");
-    for path in ["/api/v1/runs?device=sw1", "/api/v1/drift?device=sw1"] {
+    for path in [
+        "/api/v1/runs?device=sw1",
+        "/api/v1/drift?device=sw1",
+        "/api/v1/approvals?device=sw1",
+        &format!("/api/v1/approvals/{approval}"),
+        &format!("/approvals/{approval}"),
+    ] {
         assert_eq!(send(&server, &Method::GET, path).await.0, 404, "{path}");
+    }
+    for action in ["approve", "reject"] {
+        let path = format!("/api/v1/approvals/{approval}/{action}");
+        assert_eq!(send(&server, &Method::POST, &path).await.0, 404, "{path}");
     }
 }
 
