@@ -47,6 +47,7 @@ pub(crate) mod registry;
 pub(crate) mod rest;
 mod saved_answers;
 mod saved_configuration;
+mod saved_rule;
 pub(crate) mod secret_history;
 mod self_test;
 mod session_outline;

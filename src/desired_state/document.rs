@@ -503,7 +503,6 @@ mod tests {
             ("network_vlan:\n  10: !!binary x\n", ""),
             ("a: b: c\n", ""),
             ("a: [1\nb: 2\n", ""),
-            ("\ta: 1\n", ""),
             ("a: 1\n---\nb: 2\n", ""),
             ("? [a, b]\n: 1\n", ""),
         ] {

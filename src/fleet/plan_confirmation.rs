@@ -2,7 +2,7 @@
 //! counts for all devices that wait.
 //!
 //! A device that comes after another one of its batch is planned when that one has ended, and asked about then.
-//! Nothing here prints or reads: the command line takes [`Step`]s and passes the answer back.
+//! Nothing here prints or reads: the command line takes [`ConfirmationStep`]s and passes the answer back.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,7 @@ pub(crate) struct PlannedRun {
 
 /// What the command line does next.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum ConfirmationStep {
     /// It shows these plans.
     Show(Vec<(DeviceName, PlannedRun)>),
     /// It asks about this batch: all plans were shown.
@@ -172,17 +172,17 @@ impl PlanConfirmation {
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    pub(crate) async fn next(&self) -> Step {
+    pub(crate) async fn next(&self) -> ConfirmationStep {
         loop {
             {
                 let mut batch = self.batch();
                 if !batch.planned.is_empty() {
-                    return Step::Show(std::mem::take(&mut batch.planned));
+                    return ConfirmationStep::Show(std::mem::take(&mut batch.planned));
                 }
                 if batch.is_complete()
                     && let Some(batch) = &batch.batch
                 {
-                    return Step::Ask(batch.clone());
+                    return ConfirmationStep::Ask(batch.clone());
                 }
             }
             self.changed.notified().await;
@@ -231,14 +231,14 @@ mod tests {
 
     /// Takes the plans of so many devices, then the question.
     async fn wait_for_question(confirmation: &PlanConfirmation, devices: usize) {
-        let mut shown = 0;
+        let mut count = 0;
         loop {
             match confirmation.next().await {
-                Step::Show(plans) => shown += plans.len(),
-                Step::Ask(_) => break,
+                ConfirmationStep::Show(plans) => count += plans.len(),
+                ConfirmationStep::Ask(_) => break,
             }
         }
-        assert_eq!(shown, devices);
+        assert_eq!(count, devices);
     }
 
     fn ask(
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn device_after_another_one_is_asked_about_when_that_one_has_ended() {
+    async fn device_after_another_one_waits_until_that_one_has_ended() {
         let confirmation = Arc::new(PlanConfirmation::default());
         let after = [(name("sw2"), vec![name("sw1"), name("elsewhere")])];
         confirmation.start(&batch(&["sw1", "sw2"]), after.into(), true);

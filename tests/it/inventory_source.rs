@@ -61,7 +61,7 @@ fn unknown_platform_is_an_error_of_its_device() {
         "--state",
         &state,
     ]);
-    planned.assert_code(4);
+    planned.assert_code(1);
     planned.assert_contains("sw1 (cisco_ios)");
     planned.assert_contains("unknown platform `cisco.iosxr.iosxr`");
     planned.assert_contains("`ios_xr` is in examples/definitions");

@@ -110,7 +110,7 @@ async fn one_answer_counts_for_all_devices_that_were_planned() {
 
 /// More devices than may run at once: they do not stay connected, and are read again before they are changed.
 #[tokio::test(flavor = "multi_thread")]
-async fn device_that_changed_while_the_plan_was_shown_is_refused() {
+async fn device_that_changed_during_the_question_is_refused() {
     let lab = lab(&["sw1", "sw2"]).await;
     let mut other = Lab::new();
     other.devices = lab.devices.clone();
@@ -137,7 +137,7 @@ async fn device_that_changed_while_the_plan_was_shown_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn batches_are_asked_about_one_by_one_or_all_together() {
+async fn batches_are_confirmed_one_by_one_or_all_together() {
     for (answers, changed) in [(["y\n", "n\n"], 1), (["y\n", "all\n"], 3)] {
         let lab = lab(&["sw1", "sw2", "sw3"]).await;
         let (code, output) = block_in_place(|| {

@@ -266,7 +266,7 @@ fn driver_show_prints_built_in_files_as_they_are() {
         (
             &["frr", "network_vlan"],
             "error: platform frr does not support network_vlan\n\
-             hint: platforms that support it: cisco_ios\n",
+             hint: platforms that support it: cisco_ios, cisco_nxos\n",
         ),
         (
             &["frr", "network_interfac"],
@@ -293,8 +293,12 @@ fn driver_test_counts_user_definitions_separately() {
         )
     };
     let label = "set.text = \"label {vlan_name}\"\n";
-    let shipped = include_str!("../../devices/definitions/cisco_ios/network_vlan.toml");
-    let shipped = shipped.matches("[[test]]").count();
+    let shipped = [
+        include_str!("../../devices/definitions/cisco_ios/network_vlan.toml"),
+        include_str!("../../devices/definitions/cisco_nxos/network_vlan.toml"),
+    ];
+    let counts = shipped.map(|text| text.matches("[[test]]").count());
+    let shipped: usize = counts.iter().sum();
     let inherited = format!("own: 0 passed, 0 failed\nbuilt in: {shipped} passed, 0 failed\n");
     let own_passes = format!("own: 1 passed, 0 failed\nbuilt in: {shipped} passed, 0 failed\n");
     let own_fails = format!(

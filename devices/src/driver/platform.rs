@@ -26,7 +26,7 @@ use super::new_block::NewBlockRule;
 use super::parameter::{Parameter, ParameterValues};
 use super::quoting::Quoting;
 use super::read_rule::{ParseRule, ReadRule};
-use super::saved_configuration::SavedRule;
+use super::saved_rule::SavedRule;
 use super::self_test::platform_test::PlatformTest;
 use super::self_test::test_source::{DefinitionTests, TestSource};
 use super::session_use::SessionUse;

@@ -2,22 +2,7 @@
 
 use super::Driver;
 use super::platform::Platform;
-use crate::document::keys;
 use crate::read::{CONFIG, ReadRequest, Reads};
-
-keys! {
-    /// `[saved]` of a platform.
-    pub(super) struct SavedRule {
-        /// The read of the saved configuration, which looks as the read `config` does.
-        read: String,
-    }
-}
-
-impl SavedRule {
-    pub(super) fn read(&self) -> &String {
-        &self.read
-    }
-}
 
 impl Platform {
     /// Whether a device shows what it has saved.
@@ -32,7 +17,7 @@ impl Driver {
         let platform = self.platform();
         let saved = platform.saved.as_ref()?;
         let request = |name: &str| Some(platform.reads.get(name)?.request.clone());
-        Some([request(CONFIG)?, request(&saved.read)?])
+        Some([request(CONFIG)?, request(saved.read())?])
     }
 
     /// Whether the configuration with these answers to [`Driver::saved_reads`] is saved.

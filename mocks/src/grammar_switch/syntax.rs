@@ -333,11 +333,11 @@ impl SyntaxParser<'_> {
                 },
                 "=" => parts.push(Syntax::KeyEnd),
                 REPEAT => {
-                    let last = parts.pop().ok_or_else(|| SyntaxTextError::Bracket(piece))?;
+                    let last = parts.pop().ok_or(SyntaxTextError::Bracket(piece))?;
                     parts.push(Syntax::Repeat(Box::new(last)));
                 }
                 "!" => {
-                    let last = parts.pop().ok_or_else(|| SyntaxTextError::Bracket(piece))?;
+                    let last = parts.pop().ok_or(SyntaxTextError::Bracket(piece))?;
                     parts.push(Syntax::Value(Box::new(last)));
                 }
                 "}" | "]" => return Err(SyntaxTextError::Bracket(piece)),

@@ -7,7 +7,7 @@ use switchtender_devices::names::DeviceName;
 use crate::cli::exit::{CommandError, eprint_notice, eprint_prompt};
 use crate::cli::options::output_format::RunOutput;
 use crate::cli::output::view::{DeviceSummary, FinishedDevice, ViewSender, counted};
-use crate::fleet::plan_confirmation::{PlanConfirmation, PlannedRun, Step};
+use crate::fleet::plan_confirmation::{ConfirmationStep, PlanConfirmation, PlannedRun};
 use crate::fleet::rollout::Batch;
 use crate::fleet::run_request::RunRequest;
 use crate::inventory::Inventory;
@@ -30,19 +30,19 @@ pub(crate) struct PlanQuestions<'a> {
 
 /// The answer to a question about plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum TypedAnswer {
     No,
     Yes,
     /// Also for all later batches.
     All,
 }
 
-impl Answer {
+impl TypedAnswer {
     fn parse(text: &str, has_batches: bool) -> Self {
         match text.trim().to_lowercase().as_str() {
-            "y" | "yes" => Answer::Yes,
-            "a" | "all" if has_batches => Answer::All,
-            _ => Answer::No,
+            "y" | "yes" => TypedAnswer::Yes,
+            "a" | "all" if has_batches => TypedAnswer::All,
+            _ => TypedAnswer::No,
         }
     }
 }
@@ -57,14 +57,14 @@ impl PlanQuestions<'_> {
         let mut planned = Vec::new();
         loop {
             match self.confirmation.next().await {
-                Step::Show(plans) => {
+                ConfirmationStep::Show(plans) => {
                     for (device, plan) in plans {
                         let finished = self.finished(device, plan);
                         planned.push(DeviceSummary::from(&finished));
                         self.view.finished(finished);
                     }
                 }
-                Step::Ask(batch) => {
+                ConfirmationStep::Ask(batch) => {
                     let devices = std::mem::take(&mut planned);
                     let counts: Vec<RunCounts> =
                         devices.iter().filter_map(DeviceSummary::counts).collect();
@@ -74,12 +74,12 @@ impl PlanQuestions<'_> {
                         Some(question) if !agrees_to_all => {
                             self.answer(&question, batch.count > 1).await
                         }
-                        _ => Answer::Yes,
+                        _ => TypedAnswer::Yes,
                     };
                     self.view.begin_run(count);
-                    agrees_to_all |= answer == Answer::All;
-                    self.confirmation.answer(answer != Answer::No);
-                    if answer == Answer::No {
+                    agrees_to_all |= answer == TypedAnswer::All;
+                    self.confirmation.answer(answer != TypedAnswer::No);
+                    if answer == TypedAnswer::No {
                         self.request.stop.cancel();
                     }
                 }
@@ -99,13 +99,13 @@ impl PlanQuestions<'_> {
         }
     }
 
-    async fn answer(&self, question: &str, has_batches: bool) -> Answer {
+    async fn answer(&self, question: &str, has_batches: bool) -> TypedAnswer {
         match read_answer(question, self.request).await {
-            Ok(Some(text)) => Answer::parse(&text, has_batches),
-            Ok(None) => Answer::No,
+            Ok(Some(text)) => TypedAnswer::parse(&text, has_batches),
+            Ok(None) => TypedAnswer::No,
             Err(error) => {
                 eprint_notice(&format!("cannot read the answer: {error}"));
-                Answer::No
+                TypedAnswer::No
             }
         }
     }
@@ -149,7 +149,7 @@ pub(crate) async fn ask(question: &str, request: &RunRequest) -> Result<bool, Co
     let Some(answer) = answer else {
         return Ok(false);
     };
-    let is_yes = Answer::parse(&answer, false) == Answer::Yes;
+    let is_yes = TypedAnswer::parse(&answer, false) == TypedAnswer::Yes;
     if !is_yes {
         report_no();
     }
@@ -220,14 +220,14 @@ mod tests {
     #[test]
     fn every_other_answer_is_a_no() {
         for (text, has_batches, expected) in [
-            ("y\n", false, Answer::Yes),
-            ("YES\n", true, Answer::Yes),
-            ("a\n", true, Answer::All),
-            ("a\n", false, Answer::No),
-            ("\n", true, Answer::No),
-            ("apply\n", true, Answer::No),
+            ("y\n", false, TypedAnswer::Yes),
+            ("YES\n", true, TypedAnswer::Yes),
+            ("a\n", true, TypedAnswer::All),
+            ("a\n", false, TypedAnswer::No),
+            ("\n", true, TypedAnswer::No),
+            ("apply\n", true, TypedAnswer::No),
         ] {
-            assert_eq!(Answer::parse(text, has_batches), expected, "{text:?}");
+            assert_eq!(TypedAnswer::parse(text, has_batches), expected, "{text:?}");
         }
     }
 }

@@ -21,7 +21,7 @@ const COLUMNS: [&str; 6] = [
     "Difference",
 ];
 
-/// Show resources that differ from their desired state, from stored runs
+/// Show resources that differ from the desired state in stored runs
 ///
 /// Devices with the same difference are in one row.
 ///

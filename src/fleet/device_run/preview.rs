@@ -76,12 +76,12 @@ async fn check(
         || obstacles.absence.is_some()
         || obstacles.standby.is_some();
     let has_plan = !matches!(run.request.plan, PlanUse::None);
-    let is_asked = run.request.confirmation.is_some() && writes;
-    let mut asked = None;
-    if (has_limits && writes) || has_plan || is_asked {
+    let needs_confirmation = run.request.confirmation.is_some() && writes;
+    let mut unconfirmed = None;
+    if (has_limits && writes) || has_plan || needs_confirmation {
         let preview = Preview::new(run, device, catalog).await;
         preview.check(run, device, catalog, obstacles)?;
-        asked = is_asked.then_some(preview);
+        unconfirmed = needs_confirmation.then_some(preview);
     }
     if let Some(record) = &catalog.undo
         && writes
@@ -91,7 +91,7 @@ async fn check(
         tracing::debug!(failures = preview.failures.len(), "the undo was previewed");
         undo::check(run, record, &device.provider)?;
     }
-    Ok(asked)
+    Ok(unconfirmed)
 }
 
 impl Preview {

@@ -79,16 +79,16 @@ impl<'a> Template<'a> {
             all.push(aligned(&replaced));
         }
         all.push(aligned(&self.with_values(texts, |_| false)));
-        let differences = |pieces: &Vec<Piece>| {
+        let differences = |pieces: &Vec<AlignedPiece>| {
             let pieces = pieces.iter();
             pieces
-                .filter(|piece| matches!(piece, Piece::Different(_)))
+                .filter(|piece| matches!(piece, AlignedPiece::Different(_)))
                 .count()
         };
         let best = all.into_iter().min_by_key(differences).unwrap_or_default();
         let words = best.into_iter().map(|piece| match piece {
-            Piece::Common(text) => text,
-            Piece::Different(values) => self.part(name, slot, values),
+            AlignedPiece::Common(text) => text,
+            AlignedPiece::Different(values) => self.part(name, slot, values),
         });
         words.collect::<Vec<_>>().join(" ")
     }
@@ -172,7 +172,7 @@ impl<'a> Template<'a> {
 }
 
 /// Words of several texts.
-enum Piece {
+enum AlignedPiece {
     /// Words that all texts have.
     Common(String),
     /// The words of each text.
@@ -180,15 +180,16 @@ enum Piece {
 }
 
 /// The words of texts as pieces. Texts with different numbers of words differ in one piece.
-fn aligned(texts: &[String]) -> Vec<Piece> {
+fn aligned(texts: &[String]) -> Vec<AlignedPiece> {
     let words: Vec<Vec<&str>> = texts.iter().map(|text| text.split(' ').collect()).collect();
     let first = &words[0];
     let shortest = words.iter().map(Vec::len).min().unwrap_or_default();
     let is_equal_at = |at: usize| words.iter().all(|other| other[at] == first[at]);
-    let common = |words: &[&str]| (!words.is_empty()).then(|| Piece::Common(words.join(" ")));
+    let common =
+        |words: &[&str]| (!words.is_empty()).then(|| AlignedPiece::Common(words.join(" ")));
     let different = |from: usize, end: &dyn Fn(&Vec<&str>) -> usize| {
         let values = words.iter().map(|all| all[from..end(all)].join(" "));
-        Piece::Different(values.collect())
+        AlignedPiece::Different(values.collect())
     };
     if words.iter().any(|other| other.len() != first.len()) {
         let before = (0..shortest).take_while(|at| is_equal_at(*at)).count();

@@ -141,7 +141,7 @@ async fn plan_reports_a_device_that_required_refuses() {
     let both = lab.run(&["plan", "--protect", "required"]).await;
     both.assert_code(1);
     both.assert_contains(
-        "sw[1-2] (cisco_ios, 2 devices)\n  only sw1:\n  Error: `apply` will refuse",
+        "not run: sw1: `apply` will refuse the device",
     );
 }
 

@@ -79,7 +79,7 @@ async fn unsaved_changes_of_somebody_else_are_not_saved() {
 
 /// A device that is not saved is said with the key that changes it.
 #[tokio::test(flavor = "multi_thread")]
-async fn change_that_is_not_saved_is_said_with_its_key() {
+async fn change_that_is_not_saved_is_printed_with_its_key() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
     lab.write_resources("sw1", &[vlan(100, "made")]);

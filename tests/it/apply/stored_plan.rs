@@ -355,8 +355,8 @@ async fn device_that_changed_since_the_plan_is_refused() {
         refused.assert_code(1);
         refused.assert_contains("sw1: nothing was changed: the run differs from the plan");
         refused.assert_contains(
-            "Network_vlan[10]: planned: ensure from 'absent' to 'present', `vlan 10`, `vlan 10;  name users`; \
-             now: vlan_name from 'other' to 'users', `vlan 10;  name users`",
+            "Network_vlan[10]: planned: ensure from 'absent' to 'present', `vlan 10`; \
+             now: vlan_name from 'other' to 'users'",
         );
         assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
         // The other device is as planned.

@@ -379,8 +379,8 @@ async fn undo_restores_any_command_line() {
     for step in [
         &[][..],
         &["apply"],
-        &["undo", "--last", "--yes"],
-        &["undo", "--last", "--yes"],
+        &["undo", "--last", "--yes", "--allow", "incomplete-undo"],
+        &["undo", "--last", "--yes", "--allow", "incomplete-undo"],
     ] {
         if !step.is_empty() {
             run(step).await;
@@ -406,8 +406,8 @@ async fn undo_restores_any_command_line() {
             let lost = old.lines().filter(|line| lacks(text, line));
             let added = text.lines().filter(|line| lacks(old, line));
             for line in lost.chain(added) {
-                // A block without lines remains.
-                let blocks = ["interface ", "router bgp ", "vrf "];
+                // A block without lines remains, and a feature that was enabled for it.
+                let blocks = ["interface ", "router bgp ", "vrf ", "feature "];
                 let is_block = blocks.iter().any(|block| line.trim().starts_with(block));
                 assert!(
                     text.contains(line) && is_block,

@@ -44,6 +44,12 @@ async fn post(lab: &Lab, serve: &ServeProcess, path: &str) -> (u16, String, Stri
     )
 }
 
+/// The first run comes at any time of the interval.
+async fn run_now(lab: &Lab) {
+    let requested = super::process::run(lab, &["run", "sw1", "--wait"]).await;
+    requested.assert_code(0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn backups_are_committed_and_drift_becomes_a_branch() {
     let mut lab = Lab::new();
@@ -66,6 +72,7 @@ async fn backups_are_committed_and_drift_becomes_a_branch() {
          [defaults]\ninterval = \"1h\"\nstate = \"site/desired\"\n",
     );
     let mut serve = ServeProcess::start(&lab, &[]).await;
+    run_now(&lab).await;
     let run = serve.stored("sw1", "changed").await;
     serve.line("the backup is committed").await;
     let message = git(
@@ -132,6 +139,7 @@ async fn newer_desired_state_is_no_drift() {
     write_state(&lab, "desired", "users");
     configure(&lab, "[defaults]\ninterval = \"1h\"\nstate = \"desired\"\n");
     let mut serve = ServeProcess::start(&lab, &[]).await;
+    run_now(&lab).await;
     serve.stored("sw1", "changed").await;
     write_state(&lab, "desired", "desks");
     let (status, _, text) = post(&lab, &serve, "/api/v1/devices/sw1/accept-drift").await;

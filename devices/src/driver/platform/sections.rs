@@ -14,7 +14,7 @@ use crate::driver::new_block::NewBlockRule;
 use crate::driver::parameter::ParameterKeys;
 use crate::driver::quoting::QuoteKeys;
 use crate::driver::read_rule::ReadKeys;
-use crate::driver::saved_configuration::SavedRule;
+use crate::driver::saved_rule::SavedRule;
 use crate::driver::self_test::platform_test::PlatformTestKeys;
 use crate::driver::session_use::SessionUseKeys;
 use crate::driver::standby::StandbyRule;

@@ -57,8 +57,8 @@ pub(crate) struct Human {
     is_summary_colored: bool,
     progress: DeviceProgress,
     began: Instant,
-    /// When the user was asked.
-    asked: Option<Instant>,
+    /// When the question was printed.
+    question_time: Option<Instant>,
     /// The batches that have started, and all of them.
     batches: Option<(usize, usize)>,
     is_stored: bool,
@@ -127,7 +127,7 @@ impl Human {
             is_summary_colored: global.is_stdout_colored(),
             progress: DeviceProgress::new(devices, noop),
             began: clock::instant(),
-            asked: None,
+            question_time: None,
             batches: None,
             is_stored,
             filter,
@@ -324,13 +324,13 @@ impl View for Human {
             let text = self.summary(planned);
             print(&text);
         }
-        self.asked = Some(clock::instant());
+        self.question_time = Some(clock::instant());
     }
 
     fn begin_run(&mut self, devices: usize) {
         // The time of the user is not that of the run.
-        if let Some(asked) = self.asked.take() {
-            self.began += asked.elapsed();
+        if let Some(question_time) = self.question_time.take() {
+            self.began += question_time.elapsed();
         }
         self.switch_to(self.run_kind, devices);
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::harness::{LIMITED_TOKEN, TestOptions, TestServer, text};
@@ -14,6 +13,7 @@ use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 use crate::serve::access::Role;
 use crate::serve::live::{LiveEvent, LiveEventKind};
+use axum::http::Method;
 
 /// The texts of devices that the sender does not see. `sw0` is of another site.
 const FOREIGN: [&str; 4] = ["sw1", "sw2", "site-1", "site-2"];

@@ -86,7 +86,12 @@ async fn fault_login_refused() {
 async fn fault_missing_password_has_its_position_in_the_inventory() {
     let mut lab = two(&[]).await;
     lab.configure("sw1", "password = { env = \"LAB_UNSET\" }");
-    let ran = lab.run(&["apply"]).await;
+    // It is known before the first connection, and ends the run.
+    let ended = lab.run(&["apply"]).await;
+    ended.assert_code(1);
+    ended.assert_contains("LAB_UNSET");
+    assert_eq!(lab.log("sw2").connections(), 0);
+    let ran = lab.run(&["apply", "--keep-going"]).await;
     ran.assert_code(1);
     ran.assert_contains("LAB_UNSET");
     ran.assert_contains("inventory.toml:");

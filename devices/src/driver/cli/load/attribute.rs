@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::attribute_keys::{AttributeKeys, Position};
-use super::defaults::Defaults;
+use super::defaults::AttributeDefaults;
 use super::needed_lines;
 use super::text_body::text_body;
 use super::toml::{SetLine, codec};
@@ -80,7 +80,7 @@ pub(super) fn attribute(
             effect: keys.reason,
         })
     });
-    let defaults = Defaults::load(keys.fallback, &source, codec);
+    let defaults = AttributeDefaults::load(keys.fallback, &source, codec);
     if let Some(item) = table.get("needs") {
         needed_lines::check(context, &keys.needs, &item);
     }

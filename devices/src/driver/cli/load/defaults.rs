@@ -70,13 +70,13 @@ impl KeyValue for DefaultKeys {
 
 /// The values of instances without a line.
 #[derive(Default)]
-pub(super) struct Defaults {
+pub(super) struct AttributeDefaults {
     pub(super) line: Option<Box<DefaultLine>>,
     pub(super) cell: Option<Box<DefaultCell>>,
     pub(super) values: Vec<DefaultValue>,
 }
 
-impl Defaults {
+impl AttributeDefaults {
     pub(super) fn load(
         keys: Vec<DefaultKeys>,
         source: &AttributeSource<'_>,

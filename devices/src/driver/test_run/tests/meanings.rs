@@ -77,7 +77,10 @@ fn findings(
         let sent = |value: Value| sent(platform, definition, test, (name, value));
         if let Some(word) = &attribute.default_word {
             // `spanning-tree loopguard default` has the word in each form.
-            let is_literal = sent(true.into()).is_some_and(|(sent, _)| has_word(&sent, word));
+            // `encapsulation profile NAME default` has it after the value.
+            let is_literal = [Value::from(true), Value::from("x")]
+                .into_iter()
+                .any(|value| sent(value).is_some_and(|(sent, _)| has_word(&sent, word)));
             let sent = sent(Value::from(word.as_str()));
             let sends_word = |sent: &[String]| !is_literal && has_word(sent, word);
             if let Some((sent, _)) = sent.filter(|(sent, _)| sends_word(sent)) {

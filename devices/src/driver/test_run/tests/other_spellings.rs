@@ -80,7 +80,7 @@ const SPELLINGS: [Spellings; 9] = [
 const NAMES: &str = r"(?i)\b(lists?|maps?)\b|address-family|^Interface|redistribut|^VRF";
 
 /// Attributes whose values look like one of the kinds, and are something else.
-const OTHERS: [(&str, &str, &str); 9] = [
+const OTHERS: [(&str, &str, &str); 11] = [
     (
         "ios_acl",
         "protocol",
@@ -118,6 +118,16 @@ const OTHERS: [(&str, &str, &str); 9] = [
         "hosts with ports, which the server keeps as written",
     ),
     ("f5_datagroup", "records", "texts in a data group of texts"),
+    (
+        "cisco_bridge_domain_vni",
+        "member_vni",
+        "segments in the form of the device: a set of 16 million numbers is none to expand",
+    ),
+    (
+        "cisco_fabricpath_topology",
+        "member_vnis",
+        "segments in the form of the device",
+    ),
 ];
 
 /// A name that is neither an address nor a number.
