@@ -98,7 +98,7 @@ impl Command {
             Command::Cert(args) => cert::run(&args),
             Command::Access(args) => access::run(&args, global),
             Command::Doctor(args) => doctor::run(&args),
-            Command::Facts(args) => facts::run(&args, &global),
+            Command::Facts(args) => facts::run(&args, global),
             Command::Resource(args) => resource::run(&args, global),
             Command::Report(args) => report::run(&args, global),
             Command::Backup(args) => backup::run(&args, global),

@@ -60,6 +60,12 @@ pub(crate) mod puppet_times {
     }
 }
 
+/// A time for people, in the zone of this host with its offset: `2026-11-24 13:00:00 +01:00`.
+pub(crate) fn local_text(time: Timestamp) -> String {
+    let local = time.to_zoned(jiff::tz::TimeZone::system());
+    local.strftime("%F %T %:z").to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -73,10 +79,4 @@ mod tests {
         // The year 12000.
         assert_eq!(after(316_516_000_000).to_string(), "9000-01-01T00:00:00Z");
     }
-}
-
-/// A time for people, in the zone of this host with its offset: `2026-11-24 13:00:00 +01:00`.
-pub(crate) fn local_text(time: Timestamp) -> String {
-    let local = time.to_zoned(jiff::tz::TimeZone::system());
-    local.strftime("%F %T %:z").to_string()
 }

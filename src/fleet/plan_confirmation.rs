@@ -232,15 +232,13 @@ mod tests {
     /// Takes the plans of so many devices, then the question.
     async fn wait_for_question(confirmation: &PlanConfirmation, devices: usize) {
         let mut count = 0;
-        loop {
-            match confirmation.next().await {
-                ConfirmationStep::Show(plans) => count += plans.len(),
-                ConfirmationStep::Ask(_) => break,
-            }
+        while let ConfirmationStep::Show(plans) = confirmation.next().await {
+            count += plans.len();
         }
         assert_eq!(count, devices);
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a task of a test")]
     fn ask(
         confirmation: &Arc<PlanConfirmation>,
         device: &str,

@@ -47,6 +47,9 @@ pub(crate) struct InventoryOptions<'a> {
     pub(crate) check_referenced_files: bool,
 }
 
+/// Returns the output of a source.
+type SourceRun<'a> = dyn Fn(&DeviceSource, &Secrets) -> Result<Vec<u8>, Diagnostic> + 'a;
+
 impl Inventory {
     /// The warnings about commands that do not run, and about devices of a source that are left out. Every reader of the file prints them.
     pub(crate) fn command_warnings(&self) -> impl Iterator<Item = &Diagnostic> {
@@ -113,7 +116,7 @@ impl Inventory {
         file: &FileContext<'_>,
         readable: Option<u32>,
         options: &InventoryOptions<'_>,
-        run: &dyn Fn(&DeviceSource, &Secrets) -> Result<Vec<u8>, Diagnostic>,
+        run: &SourceRun<'_>,
     ) -> Result<Self, Vec<Diagnostic>> {
         let source = masked_source(name, file.text);
         let findings = Findings::new(&source);

@@ -210,7 +210,7 @@ fn read_groups(root: &Document<'_>, file: &FileContext<'_>) -> Vec<Group> {
 fn refuse(table: &Document<'_>, keys: &[&str]) {
     for key in keys {
         if let Some(item) = table.get(key)
-            && !item.as_str().is_some_and(|text| has_placeholder(text))
+            && !item.as_str().is_some_and(has_placeholder)
         {
             let help = match *key {
                 "platform" => "move it to [device.<name>]",

@@ -257,7 +257,8 @@ fn value_table(columns: Vec<Column>, members: &[Member]) -> ValueTable {
 
 /// The warnings of all devices, those with equal texts or equal texts without own words once.
 fn warnings(members: &[Member]) -> Vec<(Arc<LogEntry>, Vec<String>)> {
-    let mut all: IndexMap<(String, String), Vec<(Arc<LogEntry>, &Member)>> = IndexMap::default();
+    type Warned<'a> = Vec<(Arc<LogEntry>, &'a Member)>;
+    let mut all: IndexMap<(String, String), Warned<'_>> = IndexMap::default();
     for member in members {
         for entry in &member.warnings {
             let key = (entry.source.clone(), member.own.template(entry.text()));

@@ -64,7 +64,6 @@ fn unknown_platform_is_an_error_of_its_device() {
     planned.assert_code(1);
     planned.assert_contains("sw1 (cisco_ios)");
     planned.assert_contains("unknown platform `cisco.iosxr.iosxr`");
-    planned.assert_contains("`ios_xr` is in examples/definitions");
     planned.assert_contains("`ansible_host` of host sw3 is a template");
     let printed = [
         "inventory",

@@ -38,6 +38,7 @@ impl VaultServer {
             std::future::ready((status, answer.to_string()))
         };
         let router = Router::new().fallback(answer);
+        #[expect(clippy::disallowed_methods, reason = "a task of a test")]
         tokio::spawn(axum::serve(listener, router).into_future());
         Self { address, requests }
     }
@@ -245,6 +246,7 @@ async fn vault_must_have_a_trusted_certificate() {
     let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("https://{}", listener.local_addr().unwrap());
+    #[expect(clippy::disallowed_methods, reason = "a task of a test")]
     let server = tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.unwrap();

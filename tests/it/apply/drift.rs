@@ -10,7 +10,8 @@ fn drift(store: &str) -> Vec<String> {
     ran.assert_code(0);
     let rows = ran.stdout.lines().skip(1);
     let words = rows.map(|row| {
-        let is_time = |word: &&str| word.contains(':') || word.starts_with("20") && word.contains('-');
+        let is_time =
+            |word: &&str| word.contains(':') || word.starts_with("20") && word.contains('-');
         let words = row.split_whitespace().filter(|word| !is_time(word));
         words.collect::<Vec<_>>().join(" ")
     });

@@ -140,9 +140,7 @@ async fn plan_reports_a_device_that_required_refuses() {
     lab.write_resources("sw2", &[desk()]);
     let both = lab.run(&["plan", "--protect", "required"]).await;
     both.assert_code(1);
-    both.assert_contains(
-        "not run: sw1: `apply` will refuse the device",
-    );
+    both.assert_contains("not run: sw1: `apply` will refuse the device");
 }
 
 /// Nothing is to be protected.

@@ -97,7 +97,9 @@ async fn twice_skips_devices_that_failed_to_run() {
     lab.write_resources("sw1", &[vlan(20, "voice")]);
     let wrong = resource("Network_vlan", "20", json!({ "vlan_nam": "voice" }));
     lab.write_resources("sw2", &[wrong]);
-    let ran = lab.run(&["apply", "--check-idempotence", "--keep-going"]).await;
+    let ran = lab
+        .run(&["apply", "--check-idempotence", "--keep-going"])
+        .await;
     ran.assert_code(1);
     assert_eq!(runs(&ran), 2);
     assert_eq!(

@@ -81,7 +81,7 @@ async fn backups_are_committed_and_drift_becomes_a_branch() {
         &["log", "-1", "--format=%B", "--name-only"],
     );
     let expected = format!(
-        "Configuration of sw1\n\nDevices: sw1\nRun: {run}\nUser: schedule\n\n\nsw1.cfg\nsw1.json"
+        "Configuration of sw1\n\nDevices: sw1\nRun: {run}\nUser: local (command line)\n\n\nsw1.cfg\nsw1.json"
     );
     assert_eq!(message, expected);
     let runs = history(&lab, &["sw1"]).await;

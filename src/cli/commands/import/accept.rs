@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Parser;
-use switchtender_devices::names::DeviceName;
+use switchtender_devices::names::{DeviceName, TypeName};
 use switchtender_devices::session::Access;
 use switchtender_devices::session::deadline::Deadline;
 use tokio::runtime::Handle;
@@ -18,6 +18,8 @@ use super::read::{ReadDevice, ReadFleet};
 use super::report::DECISIONS;
 use super::write;
 use crate::cli::exit::CommandError;
+use crate::cli::options::desired_state;
+use crate::desired_state::StateDirectory;
 use crate::error_chain::chain;
 use crate::fleet::connector::Connector;
 use crate::fleet::inspect;
@@ -75,6 +77,28 @@ async fn read_device(connector: &Connector, device: &DeviceName) -> Result<ReadF
     })
 }
 
+/// The types that the files of the device declare.
+fn declared_types(
+    connector: &Connector,
+    fleet: &ReadFleet,
+    directory: &Path,
+) -> Result<Vec<TypeName>, CommandError> {
+    let state = StateDirectory::new(directory, &connector.inventory);
+    let mut types = Vec::new();
+    for device in &fleet.devices {
+        let entry = &connector.inventory.devices[&device.name];
+        let merged = state.merged(entry, &connector.registry);
+        let merged = merged.map_err(desired_state::error)?;
+        types.extend(
+            merged
+                .types
+                .keys()
+                .map(|name| TypeName::from(name.as_str())),
+        );
+    }
+    Ok(types)
+}
+
 fn files(
     connector: &Connector,
     fleet: &ReadFleet,
@@ -83,7 +107,12 @@ fn files(
 ) -> Result<DriftFiles, CommandError> {
     let words = ["import".as_ref(), directory.as_os_str()];
     let args = DriftImportArgs::try_parse_from(words);
-    let args = args.map_err(|error| CommandError::new(error.to_string()))?;
+    let mut args = args.map_err(|error| CommandError::new(error.to_string()))?;
+    // What no file declares was not in the desired state, and is no drift of it.
+    args.import.types = declared_types(connector, fleet, directory)?;
+    if args.import.types.is_empty() {
+        return Ok(DriftFiles::default());
+    }
     let inventory = ImportInventory {
         inventory: connector.inventory.clone(),
         text: None,
