@@ -87,7 +87,7 @@ pub(crate) fn possible_secrets(text: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The settings whose values are secrets. Other keys, such as those of [vault], are no settings of devices.
+/// The settings whose values are secrets. Other keys, such as those of `[vault]`, are no settings of devices.
 const SECRET_KEYS: [&str; 4] = ["password", "enable_password", "passphrase", "token"];
 
 /// The ranges of secrets in a text. It works on the text instead of the parsed file, because excerpts of
