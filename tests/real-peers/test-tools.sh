@@ -9,4 +9,4 @@ script=test-tools.sh
 . "$(dirname "$0")/common.sh"
 
 [ "${1:-}" = install ] || { usage; exit 2; }
-install_packages chromium python3 python3-jsonschema
+install_packages chromium git python3 python3-jsonschema
