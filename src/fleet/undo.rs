@@ -55,6 +55,9 @@ pub(crate) struct UndoRecord {
     /// Lines of the configuration that the undo does not restore, with `-` or `+`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     lost_lines: Vec<String>,
+    /// Lines that the run added before those of its resources, and that the undo leaves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) stays: Vec<String>,
     /// Lines of the configuration that the run has added, with their blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     added_lines: Vec<String>,
@@ -157,6 +160,7 @@ impl UndoRecord {
             resources,
             reads: device.last_reads(),
             lost_lines,
+            stays: undo.stays.iter().map(|line| mask.apply(line)).collect(),
             added_lines,
         }
     }

@@ -26,6 +26,7 @@ pub(super) fn check(
     provider: &DriverProvider,
 ) -> Result<(), DeviceRunError> {
     let texts = differences(record, provider);
+    name_what_stays(run, record);
     if run.request.allow_incomplete_undo {
         warn(run, texts);
         return Ok(());
@@ -43,6 +44,7 @@ pub(super) fn check(
 /// Says in the plan of an undo why the undo is refused.
 pub(super) fn predict(run: &mut Running<'_>, record: &UndoRecord, provider: &DriverProvider) {
     let texts = differences(record, provider);
+    name_what_stays(run, record);
     if run.request.allow_incomplete_undo {
         return warn(run, texts);
     }
@@ -60,6 +62,13 @@ fn warn(run: &mut Running<'_>, texts: Vec<String>) {
     for text in texts {
         run.events.run_log().warning(text);
     }
+}
+
+fn name_what_stays(run: &mut Running<'_>, record: &UndoRecord) {
+    let texts = record.stays.iter();
+    let texts =
+        texts.map(|line| format!("`{line}` stays, because other configuration can need it"));
+    warn(run, texts.collect());
 }
 
 fn differences(record: &UndoRecord, provider: &DriverProvider) -> Vec<String> {

@@ -111,15 +111,7 @@ async fn the_types_of_a_command_line_work_in_requests() {
         again.assert_code(0);
         again.assert_contains("unchanged");
         let undone = lab
-            .run(&[
-                "undo",
-                "--last",
-                "--yes",
-                "--allow",
-                "incomplete-undo",
-                "--definitions",
-                &definitions,
-            ])
+            .run(&["undo", "--last", "--yes", "--definitions", &definitions])
             .await;
         assert!(
             device.running_config().contains("description old"),

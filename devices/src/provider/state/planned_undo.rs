@@ -23,6 +23,9 @@ pub struct PlannedUndo {
     /// Lines that the configuration had before the changes and has after them, and that the undo removes, with their
     /// blocks.
     pub removes: Vec<String>,
+    /// Lines that types have added before their own, such as `feature vpc`: an undo leaves them, since others can
+    /// need them.
+    pub stays: Vec<String>,
 }
 
 /// The undo of changes with the state after it.
@@ -44,6 +47,7 @@ impl PredictedUndo {
             resources: self.resources,
             not_restored,
             removes,
+            stays: Vec::new(),
         }
     }
 }
@@ -63,14 +67,19 @@ impl PlannedUndo {
     }
 
     /// The lines of [`not_restored`](Self::not_restored) without those that the device completes: a sent
-    /// line has some of the words of the line before.
+    /// line has some of the words of the line before. What [`stays`](Self::stays) is not lost.
     pub fn lost_lines(&self) -> Vec<&str> {
         let lines = || self.not_restored.lines();
         let completes = |old: &str, sent: &str| {
             old.starts_with('-') && sent.starts_with('+') && has_words(&old[1..], &sent[1..])
         };
+        let stays = |line: &str| {
+            let added = line.strip_prefix('+');
+            added.is_some_and(|added| self.stays.iter().any(|own| own == added))
+        };
         let is_lost = |line: &&str| {
             line.starts_with(['+', '-'])
+                && !stays(line)
                 && !lines().any(|other| completes(line, other) || completes(other, line))
         };
         lines().filter(is_lost).collect()
@@ -129,6 +138,7 @@ impl DeviceState {
         let models = changes.iter().map(|(change, _)| &*change.desired.model);
         let states = (&self.before, &first.state);
         let seen = self.driver.without_needed_lines(models, states);
+        let stays = self.driver.changed_lines(&seen, &first.state).added;
         let mut effects = self.driver.side_effects(&self.before, &seen);
         // What a resource leaves that cannot be undone is not removed through another type.
         let is_incomplete = first
@@ -158,7 +168,10 @@ impl DeviceState {
         let after = undone.state.shared_with(compared);
         let mut removes = self.driver.changed_lines(compared, &after).removed;
         removes.retain(|line| !gone.contains(line));
-        undone.into_planned(difference, removes)
+        PlannedUndo {
+            stays,
+            ..undone.into_planned(difference, removes)
+        }
     }
 
     /// The undo of changes and of side effects. What requires a restored instance follows it at once.

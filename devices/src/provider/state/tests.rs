@@ -159,7 +159,8 @@ fn undo_leaves_a_line_that_a_type_needs_and_names_it() {
     assert_eq!(texts(&operations), ["feature vpc", "vpc domain 10"]);
     let undo = state.planned_undo();
     assert_eq!(texts(&undo.resources[0].1.operations), ["no vpc domain 10"]);
-    assert_eq!(undo.lost_lines(), ["+feature vpc"]);
+    assert_eq!(undo.stays, ["feature vpc"]);
+    assert_eq!(undo.lost_lines(), [""; 0]);
 }
 
 #[test]
