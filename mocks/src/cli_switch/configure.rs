@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use super::device::{Device, Mode, Position};
 use super::effect::{Effect, Reply};
 use super::grammar::{
-    Grammar, LineForm, Parsed, RuleScope, SyntaxError, Token, access_list, bgp, block, eigrp,
-    global, interface, route_map, server, tokens,
+    Grammar, LineForm, Parsed, RuleScope, SyntaxError, Token, access_list, bgp, block,
+    block_kind::BlockKind, eigrp, global, interface, route_map, server, tokens,
 };
 use super::tree::{Block, Entry};
 
@@ -22,10 +22,6 @@ static RADIUS_SERVER: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::
 static TACACS_GROUP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::TACACS_GROUP));
 static RADIUS_GROUP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::RADIUS_GROUP));
 static REGION: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::REGION));
-static ARCHIVE: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::ARCHIVE));
-static DHCP_POOL: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::DHCP_POOL));
-static TRUSTPOINT: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::TRUSTPOINT));
-static KEYRING: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::KEYRING));
 static BGP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(bgp::PROCESS));
 static BGP_FAMILY: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(bgp::FAMILY));
 static BGP_VRF_FAMILY: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(bgp::VRF_FAMILY));
@@ -50,10 +46,7 @@ pub(super) fn grammar(mode: &Mode) -> &'static Grammar {
         Mode::TacacsGroup(_) => &TACACS_GROUP,
         Mode::RadiusGroup(_) => &RADIUS_GROUP,
         Mode::Region => &REGION,
-        Mode::Archive => &ARCHIVE,
-        Mode::DhcpPool(_) => &DHCP_POOL,
-        Mode::Trustpoint(_) => &TRUSTPOINT,
-        Mode::Keyring(_) => &KEYRING,
+        Mode::Block { kind, .. } => kind.grammar(),
         Mode::Eigrp(_) => &EIGRP,
         Mode::Ospf(_) => &OSPF,
         Mode::Bgp(_) => &BGP,
@@ -202,7 +195,8 @@ impl ConfigSession<'_> {
         }
     }
 
-    /// Searches the grammar of the mode, then the global one. A global line leaves the submode.
+    /// Searches the grammar of the mode, those of the blocks around it, and the global one. A line of an outer mode leaves
+    /// the inner ones.
     fn understand(
         &mut self,
         line: &str,
@@ -231,6 +225,15 @@ impl ConfigSession<'_> {
         if self.position.mode == Mode::Config {
             return Err(inner);
         }
+        let mut mode = self.position.mode.outer();
+        while let Some(outer) = mode {
+            let grammar = grammar(outer);
+            if let Ok(parsed) = grammar.parse(&scope, line, words, form) {
+                self.position.mode = outer.clone();
+                return Ok((grammar, parsed));
+            }
+            mode = outer.outer();
+        }
         match GLOBAL.parse(&scope, line, words, form) {
             Ok(parsed) => {
                 self.leave();
@@ -255,16 +258,14 @@ impl ConfigSession<'_> {
 
     /// The lines of the submode, or the global ones.
     pub(super) fn block(&mut self) -> &mut Block {
-        let outer = self.position.mode.block_identity();
-        let inner = self.position.mode.inner_identity();
-        let path = [outer.as_deref(), inner];
+        let path = self.position.mode.path();
         let mut block = &mut self.device.edit().root;
-        for identity in path.into_iter().flatten() {
-            if block.find(identity).is_none() {
+        for identity in path {
+            if block.find(&identity).is_none() {
                 break;
             }
             block = block
-                .find_mut(identity)
+                .find_mut(&identity)
                 .expect("it was just found")
                 .block
                 .get_or_insert_default();
@@ -272,11 +273,30 @@ impl ConfigSession<'_> {
         block
     }
 
+    /// Enters a block and creates it. A header with other words behind its identity keeps the lines of the block.
+    fn enter(&mut self, kind: BlockKind, command: &Command) {
+        let identity = command.identity_text();
+        let block = self.block();
+        let lines = block
+            .find_mut(&identity)
+            .and_then(|entry| entry.block.take());
+        block.set(Entry {
+            block: Some(lines.unwrap_or_default()),
+            ..command.entry(command.text())
+        });
+        self.position.mode = Mode::Block {
+            kind,
+            header: identity,
+            outer: Box::new(self.position.mode.clone()),
+        };
+    }
+
     fn carry_out(&mut self, effect: &Effect, command: &Command) -> Reply {
         let identity = command.identity_text();
         let text = command.text();
         match (effect, command.sign) {
             (Effect::Run(run), _) => return run(self, command),
+            (Effect::Enter(kind), LinePrefix::Set) => self.enter(*kind, command),
             (Effect::Store, LinePrefix::Set) => self.block().set(command.entry(text)),
             (Effect::Unless(default), LinePrefix::Set) => {
                 if text == *default {
@@ -292,7 +312,14 @@ impl ConfigSession<'_> {
             (Effect::OnByDefault | Effect::BothForms, LinePrefix::No) => {
                 self.block().set(command.entry(format!("no {identity}")));
             }
-            (Effect::OnByDefault | Effect::BothForms | Effect::Store | Effect::Unless(_), _) => {
+            (
+                Effect::OnByDefault
+                | Effect::BothForms
+                | Effect::Store
+                | Effect::Unless(_)
+                | Effect::Enter(_),
+                _,
+            ) => {
                 self.block().remove(&identity);
             }
             (Effect::Exec(_), _) => return Reply::Invalid(0),
@@ -306,7 +333,7 @@ pub(super) fn exit(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
     let outer = match &session.position.mode {
         Mode::VrfFamily(vrf, _) => Some(Mode::Vrf(vrf.clone())),
         Mode::BgpFamily(process, _) => Some(Mode::Bgp(process.clone())),
-        _ => None,
+        mode => mode.outer().cloned(),
     };
     if let Some(outer) = outer {
         session.position.mode = outer;

@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 
 use super::archive::{ArchivedConfig, Revert};
 use super::grammar::access_list;
+use super::grammar::block_kind::BlockKind;
 use super::interface_name::InterfaceName;
 use super::platform_profile::PlatformProfile;
 use super::reload::ScheduledReload;
@@ -129,14 +130,15 @@ pub(super) enum Mode {
     RouteMap(String),
     /// `(config-mst)#`
     Region,
-    /// `(config-archive)#`
-    Archive,
-    /// `(dhcp-config)#`, by the line that opened it.
-    DhcpPool(String),
-    /// `(ca-trustpoint)#`, by the line that opened it.
-    Trustpoint(String),
-    /// `(conf-keyring)#`, by the line that opened it.
-    Keyring(String),
+    /// A block without code of its own.
+    Block {
+        /// Its kind.
+        kind: BlockKind,
+        /// Identity of the line that opened it.
+        header: String,
+        /// The mode around it.
+        outer: Box<Mode>,
+    },
     /// `(config-sg-radius)#`, by the line that opened it.
     RadiusGroup(String),
 }
@@ -161,10 +163,7 @@ impl Mode {
             Mode::TacacsGroup(_) => "config-sg-tacacs+",
             Mode::RadiusGroup(_) => "config-sg-radius",
             Mode::Region => "config-mst",
-            Mode::Archive => "config-archive",
-            Mode::DhcpPool(_) => "dhcp-config",
-            Mode::Trustpoint(_) => "ca-trustpoint",
-            Mode::Keyring(_) => "conf-keyring",
+            Mode::Block { kind, .. } => kind.tag(),
             Mode::Eigrp(_) | Mode::Ospf(_) | Mode::Bgp(_) => "config-router",
             Mode::BgpFamily(..) => "config-router-af",
             Mode::RouteMap(_) => "config-route-map",
@@ -180,14 +179,13 @@ impl Mode {
         }
     }
 
-    /// Identity of the line whose block this mode edits. A block inside that one is
-    /// [`Mode::inner_identity`].
+    /// Identity of the outermost line whose block this mode edits.
     pub(super) fn block_identity(&self) -> Option<String> {
         match self {
             Mode::Exec | Mode::Privileged | Mode::Config | Mode::Vlan => None,
             Mode::Interface(name) => Some(format!("interface {name}")),
             Mode::Region => Some("spanning-tree mst configuration".to_owned()),
-            Mode::Archive => Some("archive".to_owned()),
+            Mode::Block { outer, header, .. } => outer.block_identity().or(Some(header.clone())),
             Mode::Vrf(line)
             | Mode::VrfFamily(line, _)
             | Mode::Line(line)
@@ -195,9 +193,6 @@ impl Mode {
             | Mode::RadiusServer(line)
             | Mode::TacacsGroup(line)
             | Mode::RadiusGroup(line)
-            | Mode::DhcpPool(line)
-            | Mode::Trustpoint(line)
-            | Mode::Keyring(line)
             | Mode::Eigrp(line)
             | Mode::Ospf(line)
             | Mode::Bgp(line)
@@ -209,10 +204,25 @@ impl Mode {
 }
 
 impl Mode {
-    /// Identity of the line inside the block whose own block this mode edits.
-    pub(super) fn inner_identity(&self) -> Option<&str> {
+    /// Identities of the lines whose blocks are around the lines of this mode, the outermost first.
+    pub(super) fn path(&self) -> Vec<String> {
         match self {
-            Mode::VrfFamily(_, line) | Mode::BgpFamily(_, line) => Some(line),
+            Mode::Block { header, outer, .. } => {
+                let mut path = outer.path();
+                path.push(header.clone());
+                path
+            }
+            Mode::VrfFamily(block, line) | Mode::BgpFamily(block, line) => {
+                vec![block.clone(), line.clone()]
+            }
+            mode => mode.block_identity().into_iter().collect(),
+        }
+    }
+
+    /// The mode around a block, unless it is the global one.
+    pub(super) fn outer(&self) -> Option<&Mode> {
+        match self {
+            Mode::Block { outer, .. } if **outer != Mode::Config => Some(outer),
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! Effects of parsed lines. Most lines are stored, some run code.
 
 use super::configure::{Command, ConfigSession};
+use super::grammar::block_kind::BlockKind;
 
 /// The effect of a configuration line.
 #[derive(Clone, Copy)]
@@ -13,6 +14,8 @@ pub(super) enum Effect {
     OnByDefault,
     /// The line and its `no` form are both printed, whichever was last.
     BothForms,
+    /// The line opens a block; `no` removes it with its lines.
+    Enter(BlockKind),
     /// A function executes the line.
     Run(fn(&mut ConfigSession<'_>, &Command) -> Reply),
     /// A command of the exec modes, run by the shell.

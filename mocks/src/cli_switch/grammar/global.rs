@@ -15,6 +15,7 @@ pub(crate) mod spanning_tree;
 
 pub(crate) use banner::set_banner;
 
+use super::block_kind::BlockKind;
 use super::{Rule, RuleScope, access_list, communities, on, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
@@ -143,7 +144,7 @@ pub(crate) const RULES: &[Rule] = &[
         "aaa session-id ! (common | unique)",
         Effect::Run(access::aaa_session_id),
     ),
-    rule("archive", Effect::Run(blocks::archive)),
+    rule("archive", Effect::Enter(BlockKind::Archive)),
     // "ip dhcp snooping ..." in the Catalyst 3560 Command Reference.
     on(
         has_switching,
@@ -187,12 +188,12 @@ pub(crate) const RULES: &[Rule] = &[
         "errdisable recovery interval ! <30-86400>",
         Effect::Unless("errdisable recovery interval 300"),
     ),
-    rule("ip dhcp pool <word>", Effect::Run(blocks::dhcp_pool)),
+    rule("ip dhcp pool <word>", Effect::Enter(BlockKind::DhcpPool)),
     rule(
         "crypto pki trustpoint <word>",
-        Effect::Run(blocks::trustpoint),
+        Effect::Enter(BlockKind::Trustpoint),
     ),
-    rule("crypto keyring <word>", Effect::Run(blocks::keyring)),
+    rule("crypto keyring <word>", Effect::Enter(BlockKind::Keyring)),
     rule("clock timezone ! <word> <0-23> [<0-59>]", Effect::Store),
     on(has_routing, "ip vrf <word>", Effect::Run(blocks::vrf)),
     rule(

@@ -178,22 +178,6 @@ pub(super) fn radius_server(session: &mut ConfigSession<'_>, command: &Command) 
     server(session, command, Mode::RadiusServer)
 }
 
-pub(super) fn archive(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    server(session, command, |_| Mode::Archive)
-}
-
-pub(super) fn dhcp_pool(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    server(session, command, Mode::DhcpPool)
-}
-
-pub(super) fn trustpoint(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    server(session, command, Mode::Trustpoint)
-}
-
-pub(super) fn keyring(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    server(session, command, Mode::Keyring)
-}
-
 pub(super) fn eigrp(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     server(session, command, Mode::Eigrp)
 }
