@@ -423,8 +423,7 @@ fn expanded(findings: &Findings, devices: NamedTables) -> NamedTables {
 }
 
 /// The platforms in `examples/definitions`.
-const EXAMPLE_PLATFORMS: [&str; 21] = [
-    "arista_eos",
+const EXAMPLE_PLATFORMS: [&str; 20] = [
     "aruba_aoscx",
     "dell_os10",
     "extreme_exos",
@@ -447,7 +446,7 @@ const EXAMPLE_PLATFORMS: [&str; 21] = [
     "vyos",
 ];
 
-/// The example platform that a name means: `eos` and Ansible's `arista.eos.eos` are `arista_eos`.
+/// The example platform that a name means: `vrp` and `huawei-vrp` are `huawei_vrp`.
 fn example_platform(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase().replace('-', "_");
     let name = name.rsplit('.').next().unwrap_or(&name);

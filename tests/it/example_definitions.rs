@@ -70,7 +70,7 @@ fn a_reference_to_a_type_that_the_platform_lacks_is_no_finding() {
         "--definitions",
         &definitions,
         "--platform",
-        "arista_eos",
+        "huawei_vrp",
         "--for",
         "device",
     ]);

@@ -62,8 +62,8 @@ fn other_names_of_platforms_are_accepted() {
     let platforms = inventory.devices.values();
     let platforms = platforms.map(|device| device.platform.as_str());
     assert_eq!(Vec::from_iter(platforms), ["cisco_ios", "f5_bigip"]);
-    let found = parse(&device("c", "arista.eos.eos")).unwrap_err();
-    assert!(render(&found)[0].contains("`arista_eos` is in examples/definitions"));
+    let found = parse(&device("c", "vyos.vyos.vyos")).unwrap_err();
+    assert!(render(&found)[0].contains("`vyos` is in examples/definitions"));
 }
 
 /// `line:column code message | help` of each.
@@ -550,7 +550,7 @@ fn example_platforms_are_those_of_the_directory() {
     names.sort();
     assert_eq!(names, EXAMPLE_PLATFORMS);
     for (name, expected) in [
-        ("eos", Some("arista_eos")),
+        ("vrp", Some("huawei_vrp")),
         ("juniper_junos", Some("junos")),
         ("cisco_ios", None),
     ] {

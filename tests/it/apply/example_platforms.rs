@@ -18,12 +18,7 @@ use toml::Table;
 use super::recording;
 
 /// Types that a structural mock cannot have, with the reason.
-const LEFT_OUT: [(&str, &str, &str); 3] = [
-    (
-        "arista_eos",
-        "network_vlan",
-        "its instances are rows of `show vlan brief`, which lines do not change",
-    ),
+const LEFT_OUT: [(&str, &str, &str); 2] = [
     (
         "sonic",
         "network_interface",
@@ -54,18 +49,11 @@ const DESIRED: [(&str, &str, &str); 5] = [
 ];
 
 /// What devices have at the start, by read: objects that their types do not create.
-const START: [(&str, &str, &str); 2] = [
-    (
-        "arista_eos",
-        "config",
-        "hostname leaf1\nrouter bgp 65001\nend\n",
-    ),
-    (
-        "pan_os",
-        "GET /restapi/v10.2/Network/VirtualRouters",
-        "{\"@status\":\"success\",\"result\":{\"entry\":[{\"@name\":\"default\"}]}}",
-    ),
-];
+const START: [(&str, &str, &str); 1] = [(
+    "pan_os",
+    "GET /restapi/v10.2/Network/VirtualRouters",
+    "{\"@status\":\"success\",\"result\":{\"entry\":[{\"@name\":\"default\"}]}}",
+)];
 
 /// A type of an example platform with the desired state of its self-test.
 struct ExampleType {

@@ -119,11 +119,16 @@ async fn stored_plans_and_replays_have_the_results_of_an_apply() {
 /// A table is not made of lines: without a saved answer, its types cannot be read.
 #[tokio::test(flavor = "multi_thread")]
 async fn structural_mock_does_not_invent_tables() {
-    let lab = Lab::with_devices(&[("eos1", "arista_eos")]);
+    let lab = Lab::with_devices(&[("tab1", "table_switch")]);
     let vlan = resource("Network_vlan", "10", json!({"vlan_name": "users"}));
-    let interface = resource("Network_interface", "Ethernet1", json!({"mtu": 9000}));
-    lab.write_resources("eos1", &[vlan, interface]);
-    let definitions = definitions();
+    let interface = resource("Network_interface", "Ethernet1/1", json!({"mtu": 9000}));
+    lab.write_resources("tab1", &[vlan, interface]);
+    let definitions = lab.path("definitions");
+    std::fs::create_dir_all(definitions.join("table_switch")).unwrap();
+    for (name, text) in TABLE_SWITCH {
+        std::fs::write(definitions.join("table_switch").join(name), text).unwrap();
+    }
+    let definitions = definitions.display().to_string();
     let arguments = ["plan", "--mock", "--definitions", &definitions];
     let ran = lab.run(&arguments).await;
     ran.assert_code(1);
@@ -141,8 +146,8 @@ async fn structural_mock_does_not_invent_tables() {
     let table = "VLAN  Name       Status    Ports\n----- ---------- --------- -----\n10    users      active    Et1\n";
     let configs = lab.path("running");
     std::fs::create_dir(&configs).unwrap();
-    let answers = json!({ "vlan_brief": table, "config": "hostname eos1\nend\n" });
-    std::fs::write(configs.join("eos1.json"), answers.to_string()).unwrap();
+    let answers = json!({ "vlan_brief": table, "config": "version 1\nhostname tab1\n" });
+    std::fs::write(configs.join("tab1.json"), answers.to_string()).unwrap();
     let configs = configs.display().to_string();
     let ran = lab
         .run(&[&arguments[..], &["--mock-config", &configs]].concat())
@@ -151,6 +156,79 @@ async fn structural_mock_does_not_invent_tables() {
     ran.assert_contains("the answer to `show vlan brief` is the saved one and never changes");
     assert!(!ran.stdout.contains("> vlan 10"), "{}", ran.text());
 }
+
+/// A platform whose VLANs are rows of a table.
+const TABLE_SWITCH: [(&str, &str); 3] = [
+    (
+        "platform.toml",
+        r#"
+schema   = 1
+platform = "table_switch"
+extends  = "cisco_nxos"
+doc      = "Switches that print VLANs as a table only."
+
+[read.vlan_brief]
+command = "show vlan brief"
+parse   = "columns"
+first   = "VLAN"
+"#,
+    ),
+    (
+        "network_vlan.toml",
+        r#"
+schema   = 1
+platform = "table_switch"
+type     = "network_vlan"
+rank     = "base"
+
+[instance]
+from   = "vlan_brief"
+key    = { id = "VLAN" }
+enter  = "vlan {id}"
+remove = "no vlan {id}"
+
+[attr.vlan_name]
+column    = "Name"
+set.text  = "name {vlan_name}"
+set.unset = "no name"
+
+[attr.shutdown]
+unsupported = "not in the table"
+
+[attr.description]
+unsupported = "not in the table"
+"#,
+    ),
+    (
+        "network_interface.toml",
+        r#"
+schema   = 1
+platform = "table_switch"
+type     = "network_interface"
+rank     = "interfaces"
+
+[instance]
+from  = "config"
+block = "interface {name}"
+
+[attr.mtu]
+line   = "mtu {mtu}"
+absent = "unset"
+
+[attr.description]
+unsupported = "not of this test"
+
+[attr.enable]
+unsupported = "not of this test"
+
+[attr.speed]
+unsupported = "not of this test"
+
+[attr.duplex]
+unsupported = "not of this test"
+"#,
+    ),
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn structural_mock_starts_with_a_saved_configuration() {

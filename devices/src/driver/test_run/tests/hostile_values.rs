@@ -23,6 +23,7 @@ use crate::value::{Attributes, Value};
 fn buffer(platform: &Platform) -> usize {
     match platform.name.as_str() {
         "frr" => 430,
+        "arista_eos" => 1000,
         "cisco_nxos" => 510,
         // A line of a terminal.
         _ if is_shell(platform) => 4095,
