@@ -3,6 +3,7 @@
 mod coverage;
 mod facts;
 mod hostile_values;
+mod life_cycle;
 mod meanings;
 mod not_understood;
 mod odd_values;
