@@ -9,6 +9,7 @@ pub(super) mod access_list;
 pub(super) mod bgp;
 pub(super) mod block;
 pub(super) mod block_kind;
+pub(super) mod crypto;
 pub(super) mod eigrp;
 pub(super) mod exec;
 pub(super) mod global;

@@ -236,17 +236,6 @@ pub(crate) const TRUSTPOINT: &[Rule] = &[
     rule("end", Effect::Run(end)),
 ];
 
-/// `(conf-keyring)#`: Cisco IOS Security Command Reference, "crypto keyring".
-pub(crate) const KEYRING: &[Rule] = &[
-    rule("description ! <line>", Effect::Store),
-    rule(
-        "pre-shared-key address ! <ipv4> [<mask>] key [0 | 6] <word>",
-        Effect::Store,
-    ),
-    rule("exit", Effect::Run(exit)),
-    rule("end", Effect::Run(end)),
-];
-
 /// VLANs are added to those of the instance, and printed with a blank behind each comma.
 fn region_instance(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Grammar, block};
+use super::{Grammar, block, crypto};
 
 macro_rules! block_kinds {
     ($($name:ident $tag:literal $rules:path;)*) => {
@@ -40,5 +40,15 @@ block_kinds! {
     Archive "config-archive" block::ARCHIVE;
     DhcpPool "dhcp-config" block::DHCP_POOL;
     Trustpoint "ca-trustpoint" block::TRUSTPOINT;
-    Keyring "conf-keyring" block::KEYRING;
+    IsakmpPolicy "config-isakmp" crypto::POLICY;
+    CryptoKeyring "conf-keyring" crypto::KEYRING;
+    IsakmpProfile "conf-isa-prof" crypto::ISAKMP_PROFILE;
+    TransformSet "cfg-crypto-trans" crypto::TRANSFORM_SET;
+    IpsecProfile "ipsec-profile" crypto::IPSEC_PROFILE;
+    CryptoMap "config-crypto-map" crypto::MAP;
+    Ikev2Proposal "config-ikev2-proposal" crypto::IKEV2_PROPOSAL;
+    Ikev2Policy "config-ikev2-policy" crypto::IKEV2_POLICY;
+    Ikev2Keyring "config-ikev2-keyring" crypto::IKEV2_KEYRING;
+    Ikev2Peer "config-ikev2-keyring-peer" crypto::IKEV2_PEER;
+    Ikev2Profile "config-ikev2-profile" crypto::IKEV2_PROFILE;
 }

@@ -16,7 +16,7 @@ pub(crate) mod spanning_tree;
 pub(crate) use banner::set_banner;
 
 use super::block_kind::BlockKind;
-use super::{Rule, RuleScope, access_list, communities, on, rule};
+use super::{Rule, RuleScope, access_list, communities, crypto, on, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::vtp;
@@ -193,7 +193,105 @@ pub(crate) const RULES: &[Rule] = &[
         "crypto pki trustpoint <word>",
         Effect::Enter(BlockKind::Trustpoint),
     ),
-    rule("crypto keyring <word>", Effect::Enter(BlockKind::Keyring)),
+    // Cisco IOS Security Command Reference, "crypto ..."; recording i0803 for the order.
+    rule("crypto logging session", Effect::Store),
+    rule(
+        "crypto ikev2 proposal <word>",
+        Effect::Enter(BlockKind::Ikev2Proposal),
+    ),
+    rule(
+        "crypto ikev2 policy <word>",
+        Effect::Enter(BlockKind::Ikev2Policy),
+    ),
+    rule(
+        "crypto ikev2 keyring <word>",
+        Effect::Enter(BlockKind::Ikev2Keyring),
+    ),
+    rule(
+        "crypto ikev2 profile <word>",
+        Effect::Enter(BlockKind::Ikev2Profile),
+    ),
+    rule(
+        "crypto ikev2 dpd ! <10-3600> <2-60> (on-demand | periodic)",
+        Effect::Store,
+    ),
+    rule("crypto ikev2 fragmentation mtu ! <96-1500>", Effect::Store),
+    rule(
+        "crypto keyring <word> ! [vrf <word>]",
+        Effect::Enter(BlockKind::CryptoKeyring),
+    ),
+    rule(
+        "crypto isakmp policy <1-10000>",
+        Effect::Enter(BlockKind::IsakmpPolicy),
+    ),
+    rule(
+        "crypto isakmp key [0 | 6] <word> (address <ipv4> [<mask>] | hostname <hostname>) [no-xauth]",
+        Effect::Run(crypto::isakmp_key),
+    ),
+    rule("crypto isakmp enable", Effect::OnByDefault),
+    rule("crypto isakmp invalid-spi-recovery", Effect::Store),
+    rule(
+        "crypto isakmp keepalive ! <10-3600> [<2-60>] [on-demand | periodic]",
+        Effect::Run(crypto::keepalive),
+    ),
+    rule("crypto isakmp nat keepalive ! <5-3600>", Effect::Store),
+    rule(
+        "crypto isakmp identity ! (address | dn | hostname)",
+        Effect::Unless("crypto isakmp identity address"),
+    ),
+    rule("crypto isakmp aggressive-mode disable", Effect::Store),
+    rule(
+        "crypto isakmp profile <word>",
+        Effect::Enter(BlockKind::IsakmpProfile),
+    ),
+    rule(
+        "crypto ipsec security-association lifetime kilobytes ! (<2560-4294967295> | disable)",
+        Effect::Unless("crypto ipsec security-association lifetime kilobytes 4608000"),
+    ),
+    rule(
+        "crypto ipsec security-association lifetime seconds ! <120-2592000>",
+        Effect::Unless("crypto ipsec security-association lifetime seconds 3600"),
+    ),
+    rule(
+        "crypto ipsec security-association idle-time ! <60-86400>",
+        Effect::Store,
+    ),
+    rule(
+        "crypto ipsec security-association replay window-size ! (64 | 128 | 256 | 512 | 1024)",
+        Effect::Unless("crypto ipsec security-association replay window-size 64"),
+    ),
+    rule(
+        "crypto ipsec security-association replay disable",
+        Effect::Store,
+    ),
+    rule(
+        "crypto ipsec transform-set <word> ! (ah-md5-hmac | ah-sha-hmac | ah-sha256-hmac | ah-sha384-hmac | ah-sha512-hmac | comp-lzs | esp-3des | esp-aes [128 | 192 | 256] | esp-des | esp-gcm [128 | 192 | 256] | esp-gmac [128 | 192 | 256] | esp-md5-hmac | esp-null | esp-seal | esp-sha-hmac | esp-sha256-hmac | esp-sha384-hmac | esp-sha512-hmac)*",
+        Effect::Enter(BlockKind::TransformSet),
+    ),
+    rule(
+        "crypto ipsec df-bit ! (clear | copy | set)",
+        Effect::Unless("crypto ipsec df-bit copy"),
+    ),
+    rule(
+        "crypto ipsec fragmentation ! (after-encryption | before-encryption)",
+        Effect::Unless("crypto ipsec fragmentation before-encryption"),
+    ),
+    rule(
+        "crypto ipsec nat-transparency udp-encapsulation",
+        Effect::OnByDefault,
+    ),
+    rule(
+        "crypto ipsec profile <word>",
+        Effect::Enter(BlockKind::IpsecProfile),
+    ),
+    rule(
+        "crypto dynamic-map <word> <1-65535>",
+        Effect::Enter(BlockKind::CryptoMap),
+    ),
+    rule(
+        "crypto map <word> <1-65535> ! (ipsec-isakmp [dynamic <word>] | gdoi | ipsec-manual)",
+        Effect::Enter(BlockKind::CryptoMap),
+    ),
     rule("clock timezone ! <word> <0-23> [<0-59>]", Effect::Store),
     on(has_routing, "ip vrf <word>", Effect::Run(blocks::vrf)),
     rule(

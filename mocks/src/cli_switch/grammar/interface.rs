@@ -294,6 +294,23 @@ pub(crate) const RULES: &[Rule] = &[
         "tunnel protection ipsec profile ! <word> [shared]",
         Effect::Store,
     ),
+    on(is_tunnel, "tunnel path-mtu-discovery", Effect::Store),
+    on(is_tunnel, "tunnel checksum", Effect::Store),
+    on(is_tunnel, "tunnel sequence-datagrams", Effect::Store),
+    on(
+        is_tunnel,
+        "tunnel ttl ! <1-255>",
+        Effect::Unless("tunnel ttl 255"),
+    ),
+    on(is_tunnel, "tunnel tos ! <0-255>", Effect::Store),
+    on(
+        is_tunnel,
+        "tunnel route-via ! <interface> (mandatory | preferred)",
+        Effect::Store,
+    ),
+    on(is_tunnel, "qos pre-classify", Effect::Store),
+    rule("keepalive ! [<0-32767> [<1-255>]]", Effect::Store),
+    rule("crypto map ! <word>", Effect::Store),
     rule(
         "ipv6 address <ipv6-prefix> [eui-64 | link-local]",
         Effect::Store,
