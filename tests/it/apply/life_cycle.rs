@@ -71,6 +71,7 @@ cases! {
     redistributions
     routes_and_ospf
     services_and_the_web_server
+    settings_of_the_device
     texts_of_lists
     the_authentication_of_hsrp
     the_spanning_tree

@@ -4,6 +4,7 @@ mod access;
 mod banner;
 pub(super) mod bgp_list;
 mod blocks;
+mod clock;
 mod dhcp_snooping;
 pub(crate) mod keys;
 mod logging;
@@ -65,9 +66,13 @@ pub(crate) const RULES: &[Rule] = &[
         "service password-encryption",
         Effect::Run(keys::password_encryption),
     ),
-    rule("service pad", Effect::OnByDefault),
+    // Cisco IOS Configuration Fundamentals Command Reference, "service ...".
     rule(
-        "service (call-home | compress-config | sequence-numbers | tcp-keepalives-in | tcp-keepalives-out)",
+        "service (dhcp | pad | password-recovery)",
+        Effect::OnByDefault,
+    ),
+    rule(
+        "service (call-home | compress-config | config | finger | internal | linenumber | nagle | sequence-numbers | tcp-keepalives-in | tcp-keepalives-out | tcp-small-servers | udp-small-servers | unsupported-transceiver)",
         Effect::Store,
     ),
     rule("hostname ! <word>", Effect::Run(naming::hostname)),
@@ -292,7 +297,22 @@ pub(crate) const RULES: &[Rule] = &[
         "crypto map <word> <1-65535> ! (ipsec-isakmp [dynamic <word>] | gdoi | ipsec-manual)",
         Effect::Enter(BlockKind::CryptoMap),
     ),
-    rule("clock timezone ! <word> <0-23> [<0-59>]", Effect::Store),
+    // Cisco IOS Basic System Management Command Reference, "clock ...".
+    rule(
+        "clock timezone ! <word> <hours> [<0-59>]",
+        Effect::Run(clock::timezone),
+    ),
+    rule(
+        concat!(
+            "clock summer-time ! <word> (recurring [",
+            clock::week_day!(),
+            " <word> ",
+            clock::week_day!(),
+            " <word> [<1-1440>]] | date <1-31> <word> <1993-2035> <word> <1-31> <word> <1993-2035> <word> [<1-1440>])"
+        ),
+        Effect::Store,
+    ),
+    rule("clock calendar-valid", Effect::Store),
     on(has_routing, "ip vrf <word>", Effect::Run(blocks::vrf)),
     rule(
         "system mtu ! <1500-9198>",
@@ -300,6 +320,19 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     on(has_switching, "ip routing", Effect::Store),
     on(is_router, "ip routing", Effect::OnByDefault),
+    // Cisco IOS IP Application Services Command Reference; recording i0803, "no ip icmp rate-limit unreachable".
+    rule("ip source-route", Effect::OnByDefault),
+    rule("ip options ! (drop | ignore)", Effect::Store),
+    rule(
+        "ip icmp rate-limit unreachable ! <1-4294967295>",
+        Effect::BothForms,
+    ),
+    rule("ip gratuitous-arps", Effect::OnByDefault),
+    rule("ip subnet-zero", Effect::OnByDefault),
+    rule("ip classless", Effect::OnByDefault),
+    rule("ip finger ! [rfc-compliant]", Effect::Store),
+    rule("ip bootp server", Effect::OnByDefault),
+    rule("ip cef", Effect::OnByDefault),
     rule("ip cef distributed", Effect::OnByDefault),
     rule("ip cef optimize neighbor resolution", Effect::OnByDefault),
     rule(
@@ -314,6 +347,19 @@ pub(crate) const RULES: &[Rule] = &[
         "ip name-server ! <host> [<host>] [<host>] [<host>] [<host>] [<host>]",
         Effect::Run(naming::name_server),
     ),
+    // Cisco IOS Security Command Reference, "login block-for", "login on-failure".
+    rule(
+        "login block-for ! <1-65535> attempts <1-65535> within <1-65535>",
+        Effect::Store,
+    ),
+    rule("login delay ! <1-10>", Effect::Store),
+    rule("login quiet-mode access-class ! <word>", Effect::Store),
+    rule(
+        "login (on-failure | on-success) (log | trap) ! [every <1-65535>]",
+        Effect::Store,
+    ),
+    on(has_routing, "ipv6 unicast-routing", Effect::Store),
+    on(has_routing, "ipv6 cef", Effect::BothForms),
     rule("ip domain lookup", Effect::Run(naming::domain)),
     rule(
         "ip domain lookup source-interface ! <interface>",
@@ -439,6 +485,8 @@ pub(crate) const RULES: &[Rule] = &[
         "cdp holdtime ! <10-255>",
         Effect::Unless("cdp holdtime 180"),
     ),
+    rule("cdp advertise-v2", Effect::OnByDefault),
+    rule("cdp log mismatch duplex", Effect::OnByDefault),
     rule("lldp run", Effect::Store),
     rule("lldp timer ! <5-65534>", Effect::Unless("lldp timer 30")),
     rule(
@@ -447,6 +495,26 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule("ip default-gateway ! <ipv4>", Effect::Store),
     rule("ip forward-protocol nd", Effect::Store),
+    rule(
+        "ip forward-protocol udp <port>",
+        Effect::Run(routing::forwarded_port),
+    ),
+    // Cisco IOS IP Application Services Command Reference, "ip tcp ...".
+    rule(
+        "ip tcp synwait-time ! <5-300>",
+        Effect::Unless("ip tcp synwait-time 30"),
+    ),
+    rule("ip tcp window-size ! <0-1073741823>", Effect::Store),
+    rule("ip tcp mss ! <68-10000>", Effect::Store),
+    rule("ip tcp selective-ack", Effect::Store),
+    rule(
+        "ip tcp path-mtu-discovery ! [age-timer (<10-30> | infinite)]",
+        Effect::Store,
+    ),
+    rule("ip local policy route-map ! <word>", Effect::Store),
+    rule("ip ftp source-interface ! <interface>", Effect::Store),
+    rule("ip tftp source-interface ! <interface>", Effect::Store),
+    rule("ip scp server enable", Effect::Store),
     rule("ip bgp-community new-format", Effect::Store),
     rule(
         concat!(
@@ -625,6 +693,8 @@ pub(crate) const RULES: &[Rule] = &[
     rule("banner incoming ! <raw>", Effect::Run(banner::banner)),
     rule("banner login ! <raw>", Effect::Run(banner::banner)),
     rule("banner motd ! <raw>", Effect::Run(banner::banner)),
+    rule("banner prompt-timeout ! <raw>", Effect::Run(banner::banner)),
+    rule("banner slip-ppp ! <raw>", Effect::Run(banner::banner)),
     // Lines: recordings i0737 and i0760.
     rule("line (con | console) <0-0>", Effect::Run(blocks::line)),
     rule("line vty <0-97> [<1-97>]", Effect::Run(blocks::line)),
@@ -655,6 +725,20 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         "ntp server [vrf <word>] (ip <hostname> | ipv6 <hostname> | <host>) ! (burst | iburst | key <1-4294967295> | maxpoll <4-17> | minpoll <4-17> | normal-sync | prefer | source <interface> | version <1-4>)*",
         Effect::Run(ntp::ntp_server),
+    ),
+    // Cisco IOS Network Management Command Reference, "scheduler ..."; recording i0803, "no scheduler allocate".
+    rule(
+        "process-max-time ! <20-200>",
+        Effect::Unless("process-max-time 200"),
+    ),
+    rule(
+        "scheduler allocate ! <400-60000> <100-4000>",
+        Effect::BothForms,
+    ),
+    rule("scheduler interval ! <500-4294967295>", Effect::Store),
+    rule(
+        "scheduler max-task-time ! <500-4294967295>",
+        Effect::Unless("scheduler max-task-time 2000"),
     ),
     rule("exit", Effect::Run(exit)),
     rule("end", Effect::Run(end)),

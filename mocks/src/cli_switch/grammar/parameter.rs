@@ -103,6 +103,8 @@ pub(crate) enum Parameter {
     Community,
     /// A time of `reload in`.
     Delay,
+    /// Hours from UTC.
+    Hours,
 }
 
 /// The result of reading a word.
@@ -150,6 +152,7 @@ impl Parameter {
             "prefix" => Parameter::Prefix,
             "community" => Parameter::Community,
             "delay" => Parameter::Delay,
+            "hours" => Parameter::Hours,
             _ => return None,
         })
     }
@@ -177,6 +180,10 @@ impl Parameter {
                     .then(|| number.to_string())?
             }
             Parameter::Word => word.to_owned(),
+            Parameter::Hours => {
+                let hours: i32 = word.parse().ok()?;
+                (-23..=23).contains(&hours).then(|| hours.to_string())?
+            }
             Parameter::Delay => parse_delay(word).map(|_| word.to_owned())?,
             Parameter::Line => return Some(Accepted::Rest(rest.trim_end().to_owned())),
             Parameter::Raw => return Some(Accepted::Rest(rest.to_owned())),

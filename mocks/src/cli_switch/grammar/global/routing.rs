@@ -1,6 +1,6 @@
 //! Lines about static routes and prefix lists.
 
-use crate::cli_switch::configure::{Command, ConfigSession};
+use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix};
 use crate::cli_switch::effect::Reply;
 
 /// The default distance is not printed.
@@ -29,4 +29,26 @@ pub(super) fn prefix_list_entry(session: &mut ConfigSession<'_>, command: &Comma
         return Reply::Text("%Insertion failed - seq # exists".to_owned());
     }
     session.set(command.entry(command.text()))
+}
+
+/// Ports whose broadcasts a device forwards by default ("ip forward-protocol" in the Cisco IOS IP Application Services
+/// Command Reference).
+const FORWARDED: [&str; 6] = [
+    "domain",
+    "netbios-dgm",
+    "netbios-ns",
+    "tacacs",
+    "tftp",
+    "time",
+];
+
+/// The ports that are forwarded by default are printed if they are not.
+pub(super) fn forwarded_port(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let is_default = FORWARDED.contains(&command.word(3));
+    let text = match (command.sign, is_default) {
+        (LinePrefix::Set, false) => command.text(),
+        (LinePrefix::No, true) => format!("no {}", command.text()),
+        _ => return session.remove(command),
+    };
+    session.set(command.entry(text))
 }
