@@ -176,6 +176,8 @@ keys! {
         pattern: At<Pattern>,
         /// The words are numbers such as `10,20-29`.
         numbers: bool,
+        /// Only lines outside of blocks.
+        top_level: bool,
     }
 }
 
@@ -394,6 +396,7 @@ fn splits(keys: Vec<SplitKeys>, table: &Table<'_>) -> Vec<SplitRule> {
         SplitRule {
             pattern: value,
             has_numbers: keys.numbers,
+            is_top_level: keys.top_level,
         }
     });
     rules.collect()

@@ -52,6 +52,8 @@ pub(crate) struct SplitRule {
     pub(crate) pattern: Pattern,
     /// The list is one of numbers and ranges, `1,5-7`, instead of words.
     pub(crate) has_numbers: bool,
+    /// Lines in blocks do not count: there, the same words are one value.
+    pub(crate) is_top_level: bool,
 }
 
 impl IndentRules {
@@ -364,6 +366,7 @@ mod tests {
         let rule = |pattern: &str, has_numbers| SplitRule {
             pattern: Pattern::new(pattern).unwrap(),
             has_numbers,
+            is_top_level: false,
         };
         let rules = IndentRules {
             split: vec![

@@ -6,6 +6,7 @@ use super::attribute_lines::begins_with;
 use super::found::FoundInstance;
 use super::instances::Instances;
 use super::template::LineTemplate;
+use crate::read::indent::SplitRule;
 use crate::value::{Attributes, Value};
 
 impl CliType {
@@ -32,7 +33,7 @@ impl CliType {
         let value = desired.get(name)?;
         let text = line.write(&|other| (other == name).then_some(value), self)?;
         let text = text.reveal();
-        let lines = self.split_lines(&text);
+        let lines = self.split_lines(&[], &text);
         let exists = |line: &String| {
             let mut own = all
                 .iter()
@@ -62,9 +63,10 @@ impl CliType {
         beginnings.map(named).collect()
     }
 
-    /// A line as the lines that it is read as.
-    pub(super) fn split_lines(&self, text: &str) -> Vec<String> {
-        let mut rules = self.split.iter();
+    /// A line below these headers as the lines that it is read as.
+    pub(super) fn split_lines(&self, headers: &[String], text: &str) -> Vec<String> {
+        let counts = |rule: &&SplitRule| headers.is_empty() || !rule.is_top_level;
+        let mut rules = self.split.iter().filter(counts);
         let lines = rules.find_map(|rule| rule.lines(text));
         lines.unwrap_or_else(|| vec![text.to_owned()])
     }

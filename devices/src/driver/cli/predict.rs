@@ -203,7 +203,7 @@ impl CliType {
             return;
         }
         let positive = self.negation.positive(&text);
-        for one in self.split_lines(positive.as_deref().unwrap_or(&text)) {
+        for one in self.split_lines(headers, positive.as_deref().unwrap_or(&text)) {
             let one = match positive {
                 Some(_) => self.negation.negative(Text::plain(one)).reveal(),
                 None => one,

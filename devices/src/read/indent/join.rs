@@ -20,6 +20,16 @@ impl Tree {
     pub(super) fn split_and_join(&mut self, rules: &[SplitRule]) {
         let nodes = std::mem::take(&mut self.nodes);
         self.join(split(nodes, rules));
+        if rules.iter().any(|rule| rule.is_top_level) {
+            let inner = rules.iter().filter(|rule| !rule.is_top_level);
+            let inner: Vec<SplitRule> = inner.cloned().collect();
+            self.split_and_join_blocks(&inner);
+        } else {
+            self.split_and_join_blocks(rules);
+        }
+    }
+
+    fn split_and_join_blocks(&mut self, rules: &[SplitRule]) {
         for node in &mut self.nodes {
             if !node.children.nodes.is_empty() {
                 node.children.split_and_join(rules);
@@ -110,10 +120,18 @@ mod tests {
             split: vec![SplitRule {
                 pattern: Pattern::new(r"^vlan ([\d,-]+)$").unwrap(),
                 has_numbers: true,
+                is_top_level: true,
             }],
             ..IndentRules::default()
         };
         Tree::parse(text, &rules).text()
+    }
+
+    #[test]
+    fn lists_in_blocks_stay_if_a_rule_is_for_the_top_level() {
+        let text = "vlan 1-2\nrouter bgp 1\n vlan-aware-bundle A\n  vlan 1-2\n";
+        let expected = "vlan 1\nvlan 2\nrouter bgp 1\n vlan-aware-bundle A\n  vlan 1-2\n";
+        assert_eq!(joined(text), expected);
     }
 
     #[test]

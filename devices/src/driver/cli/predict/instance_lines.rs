@@ -78,7 +78,11 @@ impl CliType {
         }
         let text = line.text.as_ref()?.reveal();
         let positive = self.negation.positive(&text);
-        if self.split_lines(positive.as_deref().unwrap_or(&text)).len() > 1 {
+        if self
+            .split_lines(&[], positive.as_deref().unwrap_or(&text))
+            .len()
+            > 1
+        {
             return None;
         }
         if let Some(bindings) = read(spellings, &text, self) {
