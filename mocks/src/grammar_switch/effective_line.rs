@@ -85,7 +85,9 @@ impl<'a> BlockScope<'a> {
         let default = row
             .default_value()
             .map(|value| format!("{} {value}", node.key));
-        is_on || default.as_deref() == Some(node.text.as_str())
+        // With a value, a line that is on by default says more.
+        let is_plain = node.text == node.key;
+        (is_on && is_plain) || default.as_deref() == Some(node.text.as_str())
     }
 
     /// The negations that are printed without being configured.
