@@ -24,7 +24,7 @@ use switchtender_devices::names::DeviceName;
 
 use file::Durability;
 pub(crate) use file::{StoreError, create_dir};
-pub(crate) use lock::{DeviceLock, LockError, LockSubject};
+pub(crate) use lock::{DeviceLock, HeldLocks, LockError, LockSubject};
 pub(crate) use lock::{FileLock, FileLockError};
 pub(crate) use stored_device::{REPORT, SUMMARY, StoredDevice};
 

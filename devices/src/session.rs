@@ -7,6 +7,7 @@ mod cli;
 pub mod connect_params;
 pub mod deadline;
 mod error;
+pub mod fence;
 pub mod login_files;
 mod mask;
 mod netconf;

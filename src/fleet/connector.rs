@@ -13,6 +13,7 @@ use switchtender_devices::read::{ReadRequest, Reads};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::ConnectParams;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
+use switchtender_devices::session::fence::Fence;
 use switchtender_devices::session::saved::{SavedAnswers, SavedSession};
 use switchtender_devices::session::{self, Access, RecordingFile, Session, SessionError};
 
@@ -229,6 +230,13 @@ impl DeviceConnector {
         };
         deadline.end_at(clock::instant() + limit, cause);
         target.deadline = deadline.clone();
+    }
+
+    /// Asks this fence before each write of the sessions.
+    pub(crate) fn set_fence(&mut self, fence: &Arc<dyn Fence>) {
+        if let Target::Device(target) = &mut self.target {
+            target.fence = Arc::clone(fence);
+        }
     }
 
     /// Masks these secrets in the sessions, too, and adds the secrets of the connection to them.

@@ -32,6 +32,7 @@ mod supervision;
 mod undo;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -49,7 +50,7 @@ use crate::error_chain::chain;
 use crate::history::{CatalogOrigin, CompletedRun};
 use crate::report::{Context, RunRecord};
 use crate::run_kind::RunKind;
-use crate::store::{DeviceStore, blocking_io};
+use crate::store::{DeviceStore, HeldLocks, blocking_io};
 use catalog::{Exchange, PreparedDevice};
 use change::ChangedDevice;
 use connect::{ConnectedDevice, ReadyDevice};
@@ -122,7 +123,7 @@ pub(crate) async fn run<'a, S: CatalogSource>(
 ) -> UnreportedRun<'a> {
     let (store, request) = (subject.store, subject.request);
     let mut run = Running::new(subject, context, &source);
-    let mut locks = Locks::new(store, request.lock_wait, &run.stop);
+    let mut locks = Locks::new(store, request.lock_wait, &run);
     let locked = match source.wait_for_start(&run.stop).await {
         Ok(()) => locks.take(&source.directory_lock()).await,
         Err(error) => Err(error),
@@ -177,6 +178,8 @@ struct Running<'a> {
     stop: CancellationToken,
     /// The end of all waits for the device.
     deadline: Deadline,
+    /// The fence of the sessions.
+    locks: Arc<HeldLocks>,
     events: EventRecorder<'a>,
     /// The file that names the device, for people.
     inventory: String,
@@ -205,6 +208,7 @@ impl<'a> Running<'a> {
             request,
             stop: request.stop.child_token(),
             deadline: Deadline::default(),
+            locks: Arc::default(),
             events: EventRecorder::new(device, observer, record, request.kind.is_noop()),
             inventory: source.inventory(),
             graph_dir: source.graph_dir(),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -18,6 +18,7 @@ use switchtender_devices::session::connect_params::{
     ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions, TlsPolicy,
 };
 use switchtender_devices::session::deadline::Deadline;
+use switchtender_devices::session::fence::NoFence;
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice, StartFleetError};
 use switchtender_mocks::{
     GrammarSwitchOptions, LoadBalancerOptions, ReplayOptions, StructuralOptions, SwitchOptions,
@@ -193,6 +194,7 @@ impl MockFleet {
             command_timeout: Duration::from_secs(30),
             limits: LimitSettings::default(),
             deadline: Deadline::default(),
+            fence: Arc::new(NoFence),
             transcript: None,
             recording: None,
             mask: SecretMask::default(),

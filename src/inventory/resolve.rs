@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -12,6 +13,7 @@ use switchtender_devices::session::connect_params::{
     ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions, TlsPolicy,
 };
 use switchtender_devices::session::deadline::Deadline;
+use switchtender_devices::session::fence::NoFence;
 
 use super::secret_source::SecretSource;
 use super::setting::TableSetting;
@@ -119,6 +121,7 @@ impl Inventory {
                     run: value(&settings.run_limit),
                 },
                 deadline: Deadline::default(),
+                fence: Arc::new(NoFence),
                 transcript: None,
                 recording: None,
                 mask: SecretMask::default(),

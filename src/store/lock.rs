@@ -12,11 +12,13 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::session::fence::{Fence, FenceError};
 
 use super::{DeviceStore, directory_name};
 use crate::clock;
@@ -177,14 +179,58 @@ impl LockSubject {
     }
 }
 
+/// The locks of a run. It may write to its device while the files of all of them are those that it locked:
+/// where a file was removed, another process can lock a new one.
+#[derive(Debug, Default)]
+pub(crate) struct HeldLocks {
+    locks: Mutex<Vec<DeviceLock>>,
+}
+
+impl HeldLocks {
+    pub(crate) fn add(&self, lock: DeviceLock) {
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        locks.push(lock);
+    }
+}
+
+impl Fence for HeldLocks {
+    fn check(&self) -> Result<(), FenceError> {
+        let locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        let lost = locks.iter().find(|lock| !is_at(lock.file(), &lock.path));
+        lost.map_or(Ok(()), |lock| {
+            let path = lock.path.display();
+            Err(FenceError {
+                reason: format!(
+                    "the lock {path} was removed, so another process may change the device"
+                ),
+            })
+        })
+    }
+}
+
 /// Longest name of a file.
 const LONGEST_NAME: usize = 200;
 
 /// What this process has locked. The lock is released when it is dropped.
 #[derive(Debug)]
 pub(crate) struct DeviceLock {
-    _alone: Option<FileLock>,
-    _shared: Option<File>,
+    path: PathBuf,
+    held: HeldFile,
+}
+
+#[derive(Debug)]
+enum HeldFile {
+    Alone(FileLock),
+    Shared(File),
+}
+
+impl DeviceLock {
+    fn file(&self) -> &File {
+        match &self.held {
+            HeldFile::Alone(lock) => &lock.file,
+            HeldFile::Shared(file) => file,
+        }
+    }
 }
 
 /// The cause why a device cannot be locked.
@@ -215,10 +261,8 @@ pub(super) fn take(store: &DeviceStore, subject: &LockSubject) -> Result<DeviceL
     };
     let path = subject.path(store);
     if *subject == LockSubject::SharedName {
-        return Ok(DeviceLock {
-            _alone: None,
-            _shared: Some(share(&path).map_err(failed)?),
-        });
+        let held = HeldFile::Shared(share(&path).map_err(failed)?);
+        return Ok(DeviceLock { path, held });
     }
     let (file, killed) = FileLock::take_after(&path).map_err(failed)?;
     if let Some(process) = killed
@@ -230,10 +274,8 @@ pub(super) fn take(store: &DeviceStore, subject: &LockSubject) -> Result<DeviceL
             source,
         })?;
     }
-    Ok(DeviceLock {
-        _alone: Some(file),
-        _shared: None,
-    })
+    let held = HeldFile::Alone(file);
+    Ok(DeviceLock { path, held })
 }
 
 /// Locks a file together with others.
@@ -286,6 +328,24 @@ mod tests {
         );
         drop(first);
         sw1.lock(&subject).unwrap();
+    }
+
+    #[test]
+    fn fence_refuses_when_a_lock_was_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let sw1 = device(dir.path(), "sw1");
+        let held = HeldLocks::default();
+        let address = LockSubject::Address("192.0.2.1:22".to_owned());
+        for subject in [&LockSubject::SharedName, &address] {
+            held.add(sw1.lock(subject).unwrap());
+        }
+        assert_eq!(held.check(), Ok(()));
+        let path = address.path(&sw1);
+        std::fs::remove_file(&path).unwrap();
+        let _other_run = sw1.lock(&address).unwrap();
+        let reason = held.check().unwrap_err().to_string();
+        let expected = "was removed, so another process may change the device";
+        assert_eq!(reason, format!("the lock {} {expected}", path.display()));
     }
 
     #[test]

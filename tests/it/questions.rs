@@ -136,6 +136,44 @@ async fn device_that_changed_during_the_question_is_refused() {
     assert_eq!(name_of_vlan(&lab, "sw2"), "users");
 }
 
+/// Somebody removes the locks of a run that waits, and another run changes the device.
+#[tokio::test(flavor = "multi_thread")]
+async fn run_that_lost_its_locks_writes_nothing() {
+    let lab = lab(&["sw1"]).await;
+    let mut other = Lab::new();
+    other.devices = lab.devices.clone();
+    other.write_resources("sw1", &[vlan("guests")]);
+    std::os::unix::fs::symlink(lab.path("state"), other.path("state")).unwrap();
+    let (code, output) = block_in_place(|| {
+        let mut terminal = apply(&lab, &[]);
+        terminal.wait_for("Apply 1 change to 1 device? [y/N] ");
+        let arguments = ["apply", "--target", "sw1"];
+        let locked = other.run_blocking(&arguments);
+        locked.assert_code(1);
+        assert!(
+            locked.stdout.contains("another run has locked"),
+            "{}",
+            locked.stdout
+        );
+        std::fs::remove_dir_all(lab.path("state/locks")).unwrap();
+        other.run_blocking(&arguments).assert_code(0);
+        terminal.write("y\n");
+        terminal.end()
+    });
+    assert_eq!(code, Some(1), "{output}");
+    assert!(
+        output.contains("cannot send `configure terminal`: the lock "),
+        "{output}"
+    );
+    assert!(
+        output.contains("was removed, so another process may change the device"),
+        "{output}"
+    );
+    assert_eq!(name_of_vlan(&lab, "sw1"), "guests");
+    let lines = lab.log("sw1").configuration_lines();
+    assert_eq!(lines, ["vlan 40", "name guests"]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn batches_are_confirmed_one_by_one_or_all_together() {
     for (answers, changed) in [(["y\n", "n\n"], 1), (["y\n", "all\n"], 3)] {

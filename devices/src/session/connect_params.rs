@@ -3,11 +3,13 @@
 //! Made from the inventory, with resolved secrets.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::SecretString;
 
 use super::deadline::{Deadline, StopCause};
+use super::fence::Fence;
 use super::recorder::RecordingFile;
 use crate::clock;
 use crate::dialogue::{HostnamePattern, LineTransport};
@@ -45,6 +47,8 @@ pub struct ConnectParams {
     pub limits: LimitSettings,
     /// The end of the run.
     pub deadline: Deadline,
+    /// Asked before each write.
+    pub fence: Arc<dyn Fence>,
     /// File for the masked transcript.
     pub transcript: Option<PathBuf>,
     /// File for the masked recording.

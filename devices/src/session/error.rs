@@ -360,6 +360,14 @@ pub enum SessionErrorKind {
         /// The device's message.
         message: String,
     },
+    /// The fence refused a write: another process may change the device.
+    #[error("cannot send `{command}`: {reason}")]
+    Fenced {
+        /// The command, which was not sent.
+        command: String,
+        /// Why this process may no longer change the device.
+        reason: String,
+    },
     /// A read-only session never sends commands that change the device.
     #[error("the session is read-only: `{command}` was not sent")]
     ReadOnly {
@@ -451,6 +459,7 @@ impl SessionErrorKind {
             | Self::UnexpectedAnswer { command, .. }
             | Self::NotSaved { command, .. }
             | Self::UnsavedConfiguration { command }
+            | Self::Fenced { command, .. }
             | Self::ReadOnly { command } => !command.is_empty(),
             Self::HttpStatus { .. } => true,
             _ => false,

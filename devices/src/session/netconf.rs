@@ -23,10 +23,11 @@ use self::transport::NetconfTransport;
 use super::connect_params::ConnectParams;
 use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
+use super::fence::Fence;
 use super::mask::Mask;
 use super::terminal::{CLOSE_TIMEOUT, SessionConnection, Terminal};
 use super::transcript::Transcript;
-use super::write_guard::permits_operation;
+use super::write_guard::{permits_operation, writes};
 use super::{Access, RevertLimit, RevertMethod, Session, Statistics, TimerState};
 use crate::clock;
 use crate::dialogue::NetconfRules;
@@ -45,6 +46,7 @@ pub(super) struct NetconfSession {
     transport: NetconfTransport,
     server: ServerHello,
     access: Access,
+    fence: Arc<dyn Fence>,
     next_id: u64,
     /// The configuration whose last commit is not confirmed yet.
     unconfirmed: Option<Datastore>,
@@ -115,6 +117,7 @@ impl NetconfSession {
             transport,
             server,
             access,
+            fence: Arc::clone(&target.fence),
             next_id: 1,
             unconfirmed: None,
             protection: CommitProtection::None,
@@ -130,6 +133,17 @@ impl NetconfSession {
         let name = operation_name(&revealed).unwrap_or_default();
         if !permits_operation(self.access, &name) {
             return Err(SessionErrorKind::ReadOnly { command: name });
+        }
+        if writes(&name)
+            && let Err(error) = self.fence.check()
+        {
+            let kind = SessionErrorKind::Fenced {
+                command: name,
+                reason: error.reason,
+            };
+            self.transport.note(&kind.to_string());
+            self.broken = Some(kind.clone());
+            return Err(kind);
         }
         let id = self.next_id;
         self.next_id += 1;

@@ -267,9 +267,11 @@ impl RestSession {
             Ok(answer) => Outcome::Refused {
                 message: self.client.render_message(&answer),
             },
-            Err(kind @ SessionErrorKind::ReadOnly { .. }) => Outcome::Refused {
-                message: kind.to_string(),
-            },
+            Err(kind @ (SessionErrorKind::ReadOnly { .. } | SessionErrorKind::Fenced { .. })) => {
+                Outcome::Refused {
+                    message: kind.to_string(),
+                }
+            }
             Err(kind) => {
                 let reason = kind.render_for(&format!("{} {}", request.method, request.path));
                 // Only a refused login ends the session; the client can connect again.

@@ -9,6 +9,7 @@ use tokio::net::TcpSocket;
 
 use super::connect_params::{ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions};
 use super::deadline::Deadline;
+use super::fence::{Fence, FenceError, NoFence};
 use crate::secret_mask::SecretMask;
 
 /// A device in memory that echoes commands.
@@ -200,6 +201,30 @@ impl ScriptedDevice {
     }
 }
 
+/// A fence that permits so many writes.
+#[derive(Debug)]
+pub(super) struct LimitedFence {
+    permitted: Mutex<usize>,
+}
+
+impl LimitedFence {
+    pub(crate) fn after(writes: usize) -> Arc<dyn Fence> {
+        Arc::new(Self {
+            permitted: Mutex::new(writes),
+        })
+    }
+}
+
+impl Fence for LimitedFence {
+    fn check(&self) -> Result<(), FenceError> {
+        let mut permitted = self.permitted.lock().expect("free");
+        *permitted = permitted.checked_sub(1).ok_or_else(|| FenceError {
+            reason: "the lock is lost".to_owned(),
+        })?;
+        Ok(())
+    }
+}
+
 /// Longer than any operation on a busy machine; tests of timeouts set a shorter one.
 pub(super) const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -222,6 +247,7 @@ pub(super) fn connect_params() -> ConnectParams {
         command_timeout: TEST_TIMEOUT,
         limits: LimitSettings::default(),
         deadline: Deadline::default(),
+        fence: Arc::new(NoFence),
         transcript: None,
         recording: None,
         mask: SecretMask::default(),

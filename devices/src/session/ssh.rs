@@ -26,6 +26,7 @@ use std::time::Duration;
 
 use russh::client::Handle;
 use russh::{Disconnect, SshId};
+use rustix::net::sockopt::set_tcp_user_timeout;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -126,6 +127,9 @@ async fn log_in_through_jumps(
 }
 
 const SSH_PORT: u16 = 22;
+/// How long the kernel repeats bytes that the device does not acknowledge, in milliseconds: as in the HTTP
+/// client. Then the connection ends.
+const UNACKNOWLEDGED_LIMIT_MS: u32 = 30_000;
 
 async fn connect_tcp(
     target: &ConnectParams,
@@ -141,6 +145,9 @@ async fn connect_tcp(
         .map_err(unreachable)?;
     // Lines are short and sent at once.
     stream.set_nodelay(true).map_err(unreachable)?;
+    // A line that the kernel repeats later must not reach a device that another process changes by then.
+    set_tcp_user_timeout(&stream, UNACKNOWLEDGED_LIMIT_MS)
+        .map_err(|error| unreachable(error.into()))?;
     Ok(stream)
 }
 

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::deadline::{Deadline, StopCause, WaitEnd};
 use super::error::SessionErrorKind;
+use super::fence::Fence;
 use super::mask::Mask;
 use super::transcript::Transcript;
 use super::write_guard::PermittedCommand;
@@ -49,6 +50,7 @@ pub(super) struct CliTransport {
     /// Limit of one command, counted from the answer before its own.
     command_limit: Duration,
     deadline: Deadline,
+    fence: Arc<dyn Fence>,
     /// Waits for the device after something was written.
     pub(crate) round_trips: u64,
     /// Something was written since the last wait.
@@ -96,6 +98,7 @@ pub(super) struct TransportOptions {
     pub(crate) limit: Duration,
     pub(crate) command_limit: Duration,
     pub(crate) deadline: Deadline,
+    pub(crate) fence: Arc<dyn Fence>,
 }
 
 impl CliTransport {
@@ -116,6 +119,7 @@ impl CliTransport {
             limit: options.limit,
             command_limit: options.command_limit,
             deadline: options.deadline,
+            fence: options.fence,
             round_trips: 0,
             has_written: false,
             buffer: Vec::with_capacity(READ_SIZE),
@@ -158,7 +162,7 @@ impl CliTransport {
     }
 
     /// Writes commands, as many at once as the window allows, and collects their answers. After an
-    /// answer for which `go_on` is false nothing more is written.
+    /// answer for which `go_on` is false nothing more is written, and nothing if the fence refuses it.
     ///
     /// # Cancellation
     /// Must not be dropped midway; each wait has a limit.
@@ -169,6 +173,8 @@ impl CliTransport {
     ) -> BatchResult {
         let mut batch = BatchResult::default();
         let mut sent = SentCommands::new();
+        let writes = commands.iter().any(|command| command.writes);
+        let mut fenced = None;
         let mut commands = commands.into_iter().peekable();
         let mut stopped = false;
         let mut last_byte = clock::instant();
@@ -177,6 +183,14 @@ impl CliTransport {
             let mut bytes = Text::new();
             // Refill at half, because single commands would need a round trip each.
             let refill = sent.len() <= self.window.lines / 2;
+            if writes
+                && refill
+                && !stopped
+                && let Some(next) = commands.peek()
+            {
+                fenced = self.fence_error(next.line());
+                stopped = fenced.is_some();
+            }
             while refill && !stopped && commands.peek().is_some() && self.has_capacity(&sent) {
                 let Some(line) = commands.next() else { break };
                 let command = line.into_command();
@@ -213,9 +227,12 @@ impl CliTransport {
                 match event {
                     Event::Write(text) => {
                         self.mask.add_all(&text);
-                        if let Err(failure) = self.write(&text).await {
-                            batch.failure = Some(failure);
-                        }
+                        let refused = (sent.front().filter(|_| writes))
+                            .and_then(|(command, ..)| self.fence_error(&command.line));
+                        batch.failure = match refused {
+                            Some(failure) => Some(failure),
+                            None => self.write(&text).await.err(),
+                        };
                     }
                     Event::LimitExceeded(reason) => {
                         batch.failure = Some(self.invalid_answer(reason));
@@ -250,7 +267,16 @@ impl CliTransport {
             }
         }
         batch.unanswered = sent.len();
+        batch.failure = batch.failure.or(fenced);
         batch
+    }
+
+    /// Why a line may not be written now.
+    fn fence_error(&self, line: &Text) -> Option<SessionErrorKind> {
+        let error = self.fence.check().err()?;
+        let command = self.mask.apply(&line.to_string());
+        let reason = error.reason;
+        Some(SessionErrorKind::Fenced { command, reason })
     }
 
     /// Writes the last command and reads until the device closes the connection.

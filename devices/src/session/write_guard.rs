@@ -7,14 +7,23 @@ use super::Access;
 use super::error::SessionErrorKind;
 use crate::dialogue::netconf::is_read;
 use crate::dialogue::{CliRules, Command};
+use crate::secret::Text;
 
 /// A command that may be sent.
 #[derive(Debug)]
-pub(super) struct PermittedCommand(Command);
+pub(super) struct PermittedCommand {
+    command: Command,
+    /// It may change the device.
+    pub(crate) writes: bool,
+}
 
 impl PermittedCommand {
+    pub(crate) fn line(&self) -> &Text {
+        &self.command.line
+    }
+
     pub(crate) fn into_command(self) -> Command {
-        self.0
+        self.command
     }
 }
 
@@ -22,17 +31,17 @@ impl PermittedCommand {
 #[derive(Clone, Debug)]
 pub(super) struct WriteGuard {
     access: Access,
-    /// The commands of a read-only session.
-    allowed: Vec<String>,
+    /// The commands that change nothing.
+    reads: Vec<String>,
 }
 
 impl WriteGuard {
     /// Permissions for a command line. `reads` are those of the platform, with `{name}` for a word.
     pub(crate) fn new(access: Access, rules: &CliRules, reads: &[String]) -> Self {
         let steps = rules.open.iter().chain(&rules.close);
-        let mut allowed: Vec<_> = steps.map(|step| step.send.clone()).collect();
-        allowed.extend_from_slice(reads);
-        allowed.extend(rules.protect.reads().cloned());
+        let mut permitted: Vec<_> = steps.map(|step| step.send.clone()).collect();
+        permitted.extend_from_slice(reads);
+        permitted.extend(rules.protect.reads().cloned());
         for (mode, transition) in rules.modes.iter().enumerate().flat_map(|(mode, from)| {
             from.transitions
                 .iter()
@@ -42,10 +51,13 @@ impl WriteGuard {
             if rules.is_config_mode(transition.to) && !rules.is_config_mode(mode) {
                 continue;
             }
-            allowed.push(transition.send.clone());
-            allowed.extend(transition.verify.iter().map(|step| step.send.clone()));
+            permitted.push(transition.send.clone());
+            permitted.extend(transition.verify.iter().map(|step| step.send.clone()));
         }
-        Self { access, allowed }
+        Self {
+            access,
+            reads: permitted,
+        }
     }
 
     /// Checks a command.
@@ -56,28 +68,35 @@ impl WriteGuard {
         &self,
         mut command: Command,
     ) -> Result<PermittedCommand, SessionErrorKind> {
+        let writes = !self.only_reads(&command);
         if self.access == Access::ReadOnly {
-            let line = command.line.reveal();
-            let is_allowed = command.body.is_empty()
-                && !line.contains(['\r', '\n'])
-                && self
-                    .allowed
-                    .iter()
-                    .any(|template| matches_template(template, &line));
-            if !is_allowed {
+            if writes {
                 return Err(SessionErrorKind::ReadOnly {
                     command: command.line.to_string(),
                 });
             }
             command.accept_questions = false;
         }
-        Ok(PermittedCommand(command))
+        Ok(PermittedCommand { command, writes })
+    }
+
+    fn only_reads(&self, command: &Command) -> bool {
+        let line = command.line.reveal();
+        let mut templates = self.reads.iter();
+        command.body.is_empty()
+            && !line.contains(['\r', '\n'])
+            && templates.any(|template| matches_template(template, &line))
     }
 }
 
 /// Whether a NETCONF session may send an operation. A read-only session reads and ends.
 pub(super) fn permits_operation(access: Access, name: &str) -> bool {
-    is_read(name) || name == "close-session" || access == Access::ReadWrite && !name.is_empty()
+    !writes(name) || access == Access::ReadWrite && !name.is_empty()
+}
+
+/// Whether a NETCONF operation may change the device.
+pub(super) fn writes(name: &str) -> bool {
+    !is_read(name) && name != "close-session"
 }
 
 /// Whether a line matches a read; `{…}` matches one word without command separators.

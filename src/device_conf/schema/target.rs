@@ -1,6 +1,7 @@
 //! Connection parameters of a device: from its attributes, otherwise defaults.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::secret_mask::SecretMask;
@@ -10,6 +11,7 @@ use switchtender_devices::session::connect_params::{
     TlsPolicy,
 };
 use switchtender_devices::session::deadline::Deadline;
+use switchtender_devices::session::fence::NoFence;
 
 use super::checked::CheckedAttributes;
 use crate::device_conf::{ConnectionWarnings, DeviceSection, ResolveContext};
@@ -66,6 +68,7 @@ pub(crate) fn target(
             run: checked.duration("run_limit"),
         },
         deadline: Deadline::default(),
+        fence: Arc::new(NoFence),
         transcript: log.then(|| {
             checked
                 .text("ssh_log_file")

@@ -1,28 +1,29 @@
 //! The locks of a run, held until its end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::DeviceRunError;
+use super::{DeviceRunError, Running};
 use crate::fleet::run_request::LockWait;
-use crate::store::{DeviceLock, DeviceStore, LockError, LockSubject};
+use crate::store::{DeviceStore, HeldLocks, LockError, LockSubject};
 
 /// The locks of a run.
 pub(super) struct Locks<'a> {
     store: &'a DeviceStore,
     wait: LockWait,
     stop: CancellationToken,
-    held: Vec<DeviceLock>,
+    held: Arc<HeldLocks>,
 }
 
 impl<'a> Locks<'a> {
-    pub(super) fn new(store: &'a DeviceStore, wait: LockWait, stop: &CancellationToken) -> Self {
+    pub(super) fn new(store: &'a DeviceStore, wait: LockWait, run: &Running<'_>) -> Self {
         Self {
             store,
             wait,
-            stop: stop.clone(),
-            held: Vec::new(),
+            stop: run.stop.clone(),
+            held: Arc::clone(&run.locks),
         }
     }
 
@@ -40,7 +41,7 @@ impl<'a> Locks<'a> {
                         && limit.is_none_or(|limit| waited < limit)
                         && !self.stop.is_cancelled() => {}
                 result => {
-                    self.held.push(result?);
+                    self.held.add(result?);
                     return Ok(());
                 }
             }

@@ -74,6 +74,7 @@ impl CliSession {
             limit: target.command_timeout,
             command_limit: target.limits.command.unwrap_or(rules.limits.command),
             deadline: target.deadline.clone(),
+            fence: Arc::clone(&target.fence),
         };
         let dialogue = Dialogue::new(Arc::clone(rules));
         let wire = CliTransport::new(terminal.stream, dialogue, (mask, transcript), options);

@@ -13,7 +13,7 @@ use crate::operation::{Action, ConfigLine, Outcome};
 use crate::read::answer_rule::Expectation;
 use crate::session::connect_params::ConnectParams;
 use crate::session::deadline::LoginEnd;
-use crate::session::scripted::{Log, ScriptedDevice, TEST_TIMEOUT, connect_params};
+use crate::session::scripted::{LimitedFence, Log, ScriptedDevice, TEST_TIMEOUT, connect_params};
 use crate::session::terminal::Terminal;
 use crate::session::transport::CloseReason;
 
@@ -124,6 +124,44 @@ async fn close_leaves_configuration_and_logs_off() {
     .await;
     assert_eq!(session.close().await, [""; 0]);
     assert_eq!(lines(&log)[3..], ["core1(config-if)#end", "core1#exit"]);
+}
+
+#[tokio::test]
+async fn nothing_is_written_after_the_fence_refused() {
+    let (stream, log) = ScriptedDevice::default().start();
+    let terminal = Terminal {
+        stream: Box::new(stream),
+        close_reason: CloseReason::default(),
+        connection: SessionConnection::default(),
+    };
+    let target = ConnectParams {
+        // `configure terminal` and `interface`.
+        fence: LimitedFence::after(2),
+        ..connect_params()
+    };
+    let rules = rules_for_tests("cisco_ios");
+    let may = (Access::ReadWrite, &["show clock".to_owned()][..]);
+    let (mut session, _) = CliSession::open(&target, terminal, &rules, may, (&[], login_end()))
+        .await
+        .expect("opened");
+    session
+        .read(&[request("show clock")])
+        .await
+        .expect("a read");
+    let lines_of_port = ["mtu 9000", "description x"];
+    let operations = lines_of_port.map(|line| operation(&["interface Gi1/0/1"], line));
+    let outcomes = commit(&mut session, &operations).await;
+    let refused = "refused: cannot send `mtu 9000`: the lock is lost";
+    assert_eq!(outcomes, [refused, "not sent"]);
+    assert_eq!(commit(&mut session, &operations).await, ["not sent"; 2]);
+    let sent = lines(&log).split_off(lines(&log).len() - 2);
+    assert_eq!(
+        sent,
+        [
+            "core1#configure terminal",
+            "core1(config)#interface Gi1/0/1"
+        ]
+    );
 }
 
 #[tokio::test]

@@ -198,6 +198,9 @@ impl CliSession {
             let mut batch = self.transport.send_batch(permitted, |_, _| true).await;
             if let Some(failure) = batch.failure {
                 self.mark_lost(&failure);
+                if matches!(failure, SessionErrorKind::Fenced { .. }) {
+                    return Err(ModeFailure::not_sent(failure.to_string()));
+                }
                 return Err(ModeFailure {
                     outcome: unknown(&failure, &mode_line),
                     line: Some(mode_line),
@@ -331,7 +334,10 @@ impl CliSession {
         }
         if let Some(failure) = batch.failure {
             self.mark_lost(&failure);
-            for line in &lines[results.len()..sent] {
+            if matches!(failure, SessionErrorKind::Fenced { .. }) && batch.unanswered == 0 {
+                results.push(refused(failure.to_string(), Duration::ZERO));
+            }
+            for line in &lines[results.len().min(sent)..sent] {
                 let outcome = unknown(&failure, line);
                 results.push(OperationResult::new(outcome, Duration::ZERO));
             }

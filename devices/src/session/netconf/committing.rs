@@ -45,6 +45,16 @@ enum EditFailure {
     CommitLost(SessionErrorKind),
 }
 
+impl EditFailure {
+    /// Why the edit at an index failed. What the fence refused was not sent.
+    fn of(index: usize, kind: SessionErrorKind) -> Self {
+        match kind {
+            SessionErrorKind::Fenced { .. } => Self::Refused(index, kind.to_string()),
+            kind => Self::Lost(index, kind),
+        }
+    }
+}
+
 impl Datastore {
     fn name(self) -> &'static str {
         match self {
@@ -147,14 +157,14 @@ impl NetconfSession {
                 SessionErrorKind::CommandRefused { output, .. } => EditFailure::AllRefused(
                     format!("cannot lock the {name} configuration: {output}"),
                 ),
-                kind => EditFailure::Lost(0, kind),
+                kind => EditFailure::of(0, kind),
             })?;
         }
         let mut warnings = Vec::new();
         for (index, edit) in edits.iter().enumerate() {
             self.statistics.writes += 1;
             let answer = self.send(self.edit_config(target, edit)).await;
-            let answer = answer.map_err(|kind| EditFailure::Lost(index, kind))?;
+            let answer = answer.map_err(|kind| EditFailure::of(index, kind))?;
             if !answer.reply.errors.is_empty() {
                 self.abandon(target).await;
                 let message = answer.reply.errors.join("; ");
@@ -230,6 +240,9 @@ impl NetconfSession {
                 self.abandon(Datastore::Candidate).await;
                 let message = format!("the device refused to {command} the candidate: {output}");
                 Err(EditFailure::AllRefused(message))
+            }
+            Err(kind @ SessionErrorKind::Fenced { .. }) => {
+                Err(EditFailure::AllRefused(kind.to_string()))
             }
             Err(kind) => Err(EditFailure::CommitLost(kind)),
         }

@@ -9,7 +9,7 @@ use super::*;
 use crate::operation::{Action, Edit, Method, Outcome, Precondition, Request};
 use crate::read::answer_rule::AnswerRule;
 use crate::secret_text::SecretText;
-use crate::session::scripted::{TEST_TIMEOUT, connect_params};
+use crate::session::scripted::{LimitedFence, TEST_TIMEOUT, connect_params};
 use crate::session::transport::CloseReason;
 
 const BASE: &str = "urn:ietf:params:netconf:base:1.0";
@@ -96,6 +96,15 @@ impl Server {
 }
 
 async fn open(server: Server, access: Access, confirm: Option<u64>) -> (NetconfSession, Log) {
+    open_to(&connect_params(), server, access, confirm).await
+}
+
+async fn open_to(
+    target: &ConnectParams,
+    server: Server,
+    access: Access,
+    confirm: Option<u64>,
+) -> (NetconfSession, Log) {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let log = Log::default();
     tokio::spawn(server.run(theirs, Arc::clone(&log)));
@@ -114,7 +123,7 @@ async fn open(server: Server, access: Access, confirm: Option<u64>) -> (NetconfS
         spans_run: false,
     });
     let end = LoginEnd::after(TEST_TIMEOUT);
-    let session = NetconfSession::open(&connect_params(), terminal, &rules, access, end).await;
+    let session = NetconfSession::open(target, terminal, &rules, access, end).await;
     (session.expect("opened"), log)
 }
 
@@ -418,5 +427,26 @@ async fn netconf_refused_reads_name_the_read() {
     assert!(
         odd.starts_with("core1: unexpected answer to `GET /odd`: "),
         "{odd}"
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_written_after_the_fence_refused() {
+    let target = ConnectParams {
+        // The lock and the edit, but not the commit.
+        fence: LimitedFence::after(2),
+        ..connect_params()
+    };
+    let server = Server::with(&[CANDIDATE]);
+    let (mut session, log) = open_to(&target, server, Access::ReadWrite, None).await;
+    let results = session.commit(&[edit("<a/>")]).await;
+    let Outcome::Refused { message } = &results[0].outcome else {
+        panic!("{:?}", results[0].outcome);
+    };
+    assert_eq!(message, "cannot send `commit`: the lock is lost");
+    let sent = log.lock().expect("free");
+    assert!(
+        !sent.iter().any(|request| request.contains("<commit")),
+        "{sent:?}"
     );
 }

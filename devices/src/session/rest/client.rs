@@ -29,6 +29,7 @@ use crate::session::Access;
 use crate::session::connect_params::{ConnectParams, TlsPolicy};
 use crate::session::deadline::{Deadline, WaitEnd};
 use crate::session::error::SessionErrorKind;
+use crate::session::fence::Fence;
 use crate::session::mask::Mask;
 use crate::session::ssh::tunnel::Tunnel;
 use crate::session::transcript::Transcript;
@@ -63,6 +64,7 @@ pub(super) struct RestClient {
     /// Limit of one request with its repetitions.
     command_limit: Duration,
     deadline: Deadline,
+    fence: Arc<dyn Fence>,
     round_trips: AtomicU64,
     log: Mutex<SessionLog>,
 }
@@ -142,6 +144,7 @@ impl RestClient {
             permits: Semaphore::new(rules.parallel),
             command_limit: target.limits.command.unwrap_or(rules.limits.command),
             deadline: target.deadline.clone(),
+            fence: Arc::clone(&target.fence),
             round_trips: AtomicU64::new(0),
             log: Mutex::new(SessionLog {
                 mask,
@@ -250,6 +253,13 @@ impl RestClient {
         let mut logged_in_again = false;
         loop {
             let credential = self.credential().await?;
+            if purpose == Purpose::Write
+                && let Err(error) = self.fence.check()
+            {
+                let command = format!("{} {}", request.method, request.path);
+                let reason = error.reason;
+                return Err(SessionErrorKind::Fenced { command, reason });
+            }
             let result = self.attempt(request, &credential, condition).await;
             if let Ok(answer) = &result
                 && answer.status == UNAUTHORIZED

@@ -257,9 +257,9 @@ impl LineSession {
         let answers = match answers {
             Ok(answers) => answers,
             // A request that was refused as a whole has sent no line.
-            Err(kind @ SessionErrorKind::CommandRefused { .. }) => {
-                return refused(kind.to_string());
-            }
+            Err(
+                kind @ (SessionErrorKind::CommandRefused { .. } | SessionErrorKind::Fenced { .. }),
+            ) => return refused(kind.to_string()),
             Err(
                 kind @ SessionErrorKind::HttpStatus {
                     status: 400..500, ..

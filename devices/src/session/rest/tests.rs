@@ -30,7 +30,7 @@ use crate::session::connect_params::{
     LimitSettings, RestLogin, RestOptions, SshOptions, TlsPolicy,
 };
 use crate::session::deadline::Deadline;
-use crate::session::scripted::{TEST_TIMEOUT, closed_port};
+use crate::session::scripted::{LimitedFence, closed_port, connect_params};
 
 /// On a busy machine, too. Who waits for an answer, or tries again, gives up after as long.
 const LONG_ENOUGH_TO_LOG_IN: Duration = Duration::from_secs(2);
@@ -42,21 +42,12 @@ fn target(server: &HttpsTestServer) -> ConnectParams {
         port: Some(server.port),
         user: "admin".to_owned(),
         password: Some(SecretString::from("pw-\"secret\"")),
-        enable_password: None,
-        prompt: None,
-        transport: crate::session::LineTransport::Ssh,
         ssh: SshOptions::default(),
         rest: RestOptions {
             tls: TlsPolicy::CaFile(server.ca.clone()),
             ..RestOptions::default()
         },
-        connect_timeout: TEST_TIMEOUT,
-        command_timeout: TEST_TIMEOUT,
-        limits: LimitSettings::default(),
-        deadline: Deadline::default(),
-        transcript: None,
-        recording: None,
-        mask: SecretMask::default(),
+        ..connect_params()
     }
 }
 
@@ -215,6 +206,28 @@ async fn connect_error_names_an_unreachable_device() {
     assert!(
         matches!(error, SessionErrorKind::Unreachable { .. }),
         "{error}"
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_written_after_the_fence_refused() {
+    let created = Reply::Json(200, "{}");
+    let server = serve(script(&[("POST /mgmt/tm/ltm/pool", &[created])])).await;
+    let target = ConnectParams {
+        fence: LimitedFence::after(1),
+        ..target(&server)
+    };
+    let mut session = open(&target).await.expect("opened");
+    let posts = ["/mgmt/tm/ltm/pool", "/mgmt/tm/ltm/node"]
+        .map(|path| operation(Method::Post, path, None, false));
+    let outcomes = commit(&mut session, &posts).await;
+    let refused = "refused: cannot send `POST /mgmt/tm/ltm/node`: the lock is lost";
+    assert_eq!(outcomes, ["done", refused]);
+    session.read(&pools()).await.expect("a read");
+    let sent = seen(&server);
+    assert!(
+        !sent.contains(&"POST /mgmt/tm/ltm/node".to_owned()),
+        "{sent:?}"
     );
 }
 
