@@ -26,6 +26,7 @@ mod driver_new;
 mod empty_success;
 mod example_definitions;
 mod fault_matrix;
+mod fence_model;
 mod file_versions;
 mod fleet_output;
 mod fleet_queries;
