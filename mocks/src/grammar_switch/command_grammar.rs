@@ -229,7 +229,7 @@ impl CommandGrammar {
                 .split_once(' ')
                 .unwrap_or((definition, ""));
             let text = section.defined(text.trim());
-            section.definitions.push((format!("${name}"), text));
+            section.define(name, text);
             return Ok(());
         }
         let line = section.defined(line);
@@ -375,6 +375,13 @@ struct Section {
 }
 
 impl Section {
+    /// Adds a definition. Longer names come first: `$PORT` is a part of `$PORTS`.
+    fn define(&mut self, name: &str, text: String) {
+        self.definitions.push((format!("${name}"), text));
+        self.definitions
+            .sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    }
+
     /// A text with the definitions of the file.
     fn defined(&self, text: &str) -> String {
         let definitions = self.definitions.iter();

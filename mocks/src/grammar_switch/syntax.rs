@@ -128,6 +128,10 @@ impl Syntax {
         at: Progress,
         matched: &mut dyn FnMut(Progress),
     ) {
+        // All alternatives would match: a negation needs only the key.
+        if at.has_key && line.extent() == Extent::Key && at.typed >= line.words().len() {
+            return matched(at);
+        }
         match self {
             Self::Keyword(word) => compare_keyword(word, line, at, matched),
             Self::Argument(argument) => compare_argument(argument, line, &at, matched),
@@ -204,7 +208,7 @@ fn compare_keyword(
     matched: &mut dyn FnMut(Progress),
 ) {
     let Some(typed) = line.word(at.typed) else {
-        return ends_early(line, at, matched);
+        return line.needs_more();
     };
     let is_exact = typed.eq_ignore_ascii_case(word);
     let is_start = word.len() > typed.len()
@@ -230,7 +234,7 @@ fn compare_argument(
     matched: &mut dyn FnMut(Progress),
 ) {
     if at.typed >= line.words().len() {
-        return ends_early(line, at.clone(), matched);
+        return line.needs_more();
     }
     for found in argument.read(line, at.typed) {
         let mut next = at.clone();
@@ -240,15 +244,6 @@ fn compare_argument(
         next.push(&found.text);
         next.arguments.push(found.text);
         matched(next);
-    }
-}
-
-/// The line ends before its syntax: a negation needs only the key.
-fn ends_early(line: &TypedLine<'_>, at: Progress, matched: &mut dyn FnMut(Progress)) {
-    if line.extent() == Extent::Key && at.has_key {
-        matched(at);
-    } else {
-        line.needs_more();
     }
 }
 
