@@ -4,6 +4,7 @@
 //! An automatic edge is left out if the two resources have a direct edge. A longer path in the
 //! other direction does not prevent it: the result is a cycle.
 
+use foldhash::HashMap;
 use switchtender_devices::model::AutoKind;
 
 use crate::catalog::Resources;
@@ -16,6 +17,13 @@ use super::edges::{EdgeKind, Edges};
 /// Adds the edges, vertex by vertex. Returns the debug messages.
 pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) -> Vec<(NodeId, String)> {
     let mut messages = Vec::new();
+    let mut types: HashMap<&str, Vec<NodeId>> = HashMap::default();
+    for id in resources.order() {
+        if let Some(resource) = resources.resource(*id) {
+            let of_type = types.entry(resource.model().name.as_str()).or_default();
+            of_type.push(*id);
+        }
+    }
     for id in resources.order() {
         let Some(resource) = resources.resource(*id) else {
             continue;
@@ -28,16 +36,24 @@ pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) -> Vec<(Node
         ] {
             let relations = &resource.model().relations;
             for relation in relations.iter().filter(|relation| relation.kind == kind) {
-                for title in relation.names(|attribute| resource.value(attribute)) {
-                    if let Some(other) = resources.find_by_name(&relation.target, &title) {
-                        let name = || resources.node(other).reference.to_string();
-                        let removed = |id| resources.resource(id).is_some_and(is_removed);
-                        // A resource is created after the resource that it requires, and deleted
-                        // before it.
-                        let reversed = removed(*id) && removed(other);
-                        if let Some(message) = connect(edges, kind, reversed, *id, other, name) {
-                            messages.push((*id, message));
-                        }
+                let others = if relation.is_with_all() {
+                    let all = types.get(relation.target.as_str());
+                    all.cloned().unwrap_or_default()
+                } else {
+                    let names = relation.names(|attribute| resource.value(attribute));
+                    let found = names
+                        .iter()
+                        .filter_map(|name| resources.find_by_name(&relation.target, name));
+                    found.collect()
+                };
+                for other in others {
+                    let name = || resources.node(other).reference.to_string();
+                    let removed = |id| resources.resource(id).is_some_and(is_removed);
+                    // A resource is created after the resource that it requires, and deleted
+                    // before it.
+                    let reversed = removed(*id) && removed(other);
+                    if let Some(message) = connect(edges, kind, reversed, *id, other, name) {
+                        messages.push((*id, message));
                     }
                 }
             }

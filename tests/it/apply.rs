@@ -9,6 +9,7 @@ mod catalog_errors;
 mod command_api;
 mod compat;
 mod corrective;
+mod device_process;
 mod differences;
 mod displaced_entries;
 mod drift;

@@ -18,10 +18,16 @@ pub struct AutoRelation {
 }
 
 impl AutoRelation {
+    /// Whether all resources of the target type are meant.
+    pub fn is_with_all(&self) -> bool {
+        matches!(self.from, RelationSource::All)
+    }
+
     /// The names of the target resources, from the attributes of the source resource.
     pub fn names<'a>(&self, value: impl FnOnce(&str) -> Option<Cow<'a, Value>>) -> Vec<String> {
         match &self.from {
             RelationSource::Fixed(names) => names.clone(),
+            RelationSource::All => Vec::new(),
             RelationSource::Attribute(attribute) => {
                 let mut names = Vec::new();
                 if let Some(value) = value(attribute) {
@@ -61,4 +67,6 @@ pub enum RelationSource {
     Attribute(String),
     /// The same names for every resource of the type.
     Fixed(Vec<String>),
+    /// All resources of the type: the only process of a device, whatever its number is.
+    All,
 }

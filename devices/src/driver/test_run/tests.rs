@@ -10,6 +10,7 @@ mod odd_values;
 mod other_spellings;
 mod predicted_configuration;
 mod repeated_blocks;
+mod round_trip;
 mod secret_fields;
 mod secret_templates;
 mod undo;

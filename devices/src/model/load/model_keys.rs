@@ -189,7 +189,7 @@ keys! {
         target as "type": String,
         /// Attribute with its names.
         from: Option<At<String>>,
-        /// Its names.
+        /// Its names; without them, `autorequire` is with all resources of the type.
         names: Option<Vec<String>>,
     }
 }

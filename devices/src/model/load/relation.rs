@@ -23,6 +23,7 @@ pub(super) fn read_relation(
         }
         (Some(from), None) => RelationSource::Attribute(names.checked(from)),
         (None, Some(names)) => RelationSource::Fixed(names),
+        (None, None) if kind == AutoKind::Require => RelationSource::All,
         _ => {
             item.error("relation", "a relation requires one of `from` and `names`");
             return None;
