@@ -8,6 +8,7 @@ mod cases;
 mod catalog_errors;
 mod command_api;
 mod compat;
+mod configuration_sessions;
 mod corrective;
 mod device_process;
 mod differences;

@@ -1,6 +1,12 @@
 //! `[candidate]` of a command line: configuration that takes effect when it is committed.
 
-use crate::document::{keys, word_values};
+use std::fmt;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+
+use crate::document::{keys, text_with, word_values};
+
+/// The placeholder in commands of a platform for the name of a candidate.
+const NAME: &str = "{candidate}";
 
 /// The commands for a candidate configuration, sent in the configuration mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,17 +35,56 @@ word_values!(CandidateScope {
     "run" => CandidateScope::Run,
 });
 
+/// The name of a candidate. Devices keep those of committed candidates, so that each has another one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CandidateName {
+    session: u32,
+    number: u32,
+}
+
+impl CandidateName {
+    /// The first name of a session, unlike those of other sessions.
+    pub(crate) fn first() -> Self {
+        let random = RandomState::new().build_hasher().finish();
+        Self {
+            session: u32::try_from(random >> 32).unwrap_or_default(),
+            number: 1,
+        }
+    }
+
+    /// The name of the next candidate.
+    pub(crate) fn advance(&mut self) {
+        self.number += 1;
+    }
+
+    /// A command of the platform with the name.
+    pub(crate) fn fill(self, command: &str) -> String {
+        command.replace(NAME, &self.to_string())
+    }
+}
+
+impl fmt::Display for CandidateName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "st{:08x}x{}", self.session, self.number)
+    }
+}
+
+text_with! {
+    /// A command with the name of a candidate.
+    pub(crate) struct CandidateCommand("candidate");
+}
+
 keys! {
     /// Configuration of a command line that takes effect when it is committed.
     pub(crate) struct CandidateKeys {
         /// Command that checks the candidate.
-        check: Option<String>,
+        check: Option<CandidateCommand>,
         /// Command that prints the difference from the running configuration.
-        diff: Option<String>,
+        diff: Option<CandidateCommand>,
         /// Command that commits.
-        commit: String,
+        commit: CandidateCommand,
         /// Command that discards the candidate.
-        abort: String,
+        abort: CandidateCommand,
         /// A commit that is reverted unless it is confirmed; for NETCONF its seconds.
         confirm: Option<ConfirmKeys>,
         /// `resource` (default), or `run`: resources of a run are committed together.
@@ -51,11 +96,11 @@ keys! {
     /// A commit that the device reverts unless it is confirmed.
     pub(crate) struct ConfirmKeys {
         /// Command that commits for a limited time.
-        commit: String,
+        commit: CandidateCommand,
         /// Command that confirms the commit.
-        keep: String,
+        keep: CandidateCommand,
         /// Commands that restore the configuration before.
-        revert: Vec<String>,
+        revert: Vec<CandidateCommand>,
     }
 }
 
@@ -84,14 +129,14 @@ impl ConfirmRules {
 impl From<CandidateKeys> for CandidateRules {
     fn from(keys: CandidateKeys) -> Self {
         Self {
-            check: keys.check,
-            diff: keys.diff,
-            commit: keys.commit,
-            abort: keys.abort,
+            check: keys.check.map(|line| line.0),
+            diff: keys.diff.map(|line| line.0),
+            commit: keys.commit.0,
+            abort: keys.abort.0,
             confirm: keys.confirm.map(|keys| ConfirmRules {
-                commit: keys.commit,
-                keep: keys.keep,
-                revert: keys.revert,
+                commit: keys.commit.0,
+                keep: keys.keep.0,
+                revert: keys.revert.into_iter().map(|line| line.0).collect(),
             }),
             spans_run: keys.scope == CandidateScope::Run,
         }

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use super::candidate_rules::CandidateCommand;
 use super::cli_rules::{prompt_line, prompt_prefix};
 use super::session_limits::LimitKeys;
 use crate::document::{At, Item, KeyValue, Named, ValueShape, keys};
@@ -91,8 +92,8 @@ keys! {
 keys! {
     /// The command to another mode.
     pub(crate) struct TransitionKeys {
-        /// The line that leads to the mode.
-        send: String,
+        /// The line that leads to the mode; `{candidate}` is the name of a new candidate.
+        send: CandidateCommand,
         /// The transition asks for the enable password.
         secret: Option<SecretRequestKeys>,
         /// A command that is checked after the transition.

@@ -39,13 +39,6 @@ impl CliRules {
         let protect = protect.and_then(|item| ProtectMethods::read(&item));
         let (errors, confirms) = (errors(root), confirms(root));
         let http_table = CliSections::http(root).and_then(|item| item.table());
-        if let (Some(http), Some(_)) = (&http_table, &candidate) {
-            let message = "cannot send the lines of a candidate configuration in requests";
-            let help = "remove [http], or [candidate]";
-            let span = http.span.clone();
-            http.findings
-                .error_with_help("http-candidate", span, message, help);
-        }
         let keys = connection?;
         let limits = SessionLimits::from(keys.limits);
         let http = http_table.as_ref();
@@ -159,7 +152,7 @@ fn transition(
 ) -> ModeTransition {
     ModeTransition {
         to,
-        send: keys.send,
+        send: keys.send.0,
         secret: keys.secret.map(|keys| SecretRequest {
             request: keys.question,
             refused: keys.refused,

@@ -46,6 +46,7 @@ use super::{
     TimerState,
 };
 use crate::clock;
+use crate::dialogue::candidate_rules::CandidateName;
 use crate::dialogue::{CliRules, Command};
 use crate::operation::{Operation, OperationResult};
 use crate::read::ReadRequest;
@@ -64,14 +65,23 @@ pub(super) struct CliSession {
     pending: Vec<PendingStep>,
     /// A prompt with an echo confirmed the mode. The first prompt may be part of a banner.
     mode_confirmed: bool,
-    /// The device reverts the last commit unless it is confirmed.
-    unconfirmed: bool,
+    /// The name of the current candidate.
+    candidate_name: CandidateName,
+    /// The commit that the device reverts unless it is confirmed.
+    unconfirmed: Option<UnconfirmedCommit>,
     /// The timer of a revert runs, which this session started.
     is_timer_started: bool,
     statistics: Statistics,
     /// Why the session ended.
     broken: Option<SessionErrorKind>,
     connection: SessionConnection,
+}
+
+/// A commit that the device reverts unless it is confirmed.
+#[derive(Clone, Copy, Debug)]
+struct UnconfirmedCommit {
+    /// The commit left the configuration mode: the commands that end it are sent outside.
+    left_config: bool,
 }
 
 impl CliSession {
@@ -156,7 +166,7 @@ impl Session for CliSession {
     }
 
     fn awaits_confirmation(&self) -> bool {
-        self.unconfirmed && self.broken.is_none()
+        self.unconfirmed.is_some() && self.broken.is_none()
     }
 
     async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {

@@ -150,7 +150,7 @@ impl StructuralTerminal {
     fn is_of_session(&self, line: &str, rules: &CommandLine) -> bool {
         let transitions = rules.modes.iter().flat_map(|mode| &mode.transitions);
         let mut others = transitions.map(|(send, _)| send).chain(&rules.close);
-        others.any(|other| other == line)
+        others.any(|other| has_words(other, line))
             && !lock(&self.shared.configuration).has_shape(&self.headers, line)
     }
 
@@ -160,7 +160,7 @@ impl StructuralTerminal {
         let transition = rules.modes[self.mode]
             .transitions
             .iter()
-            .find(|(send, _)| send == line);
+            .find(|(send, _)| has_words(send, line));
         if let Some((_, to)) = transition {
             self.change_mode(*to, &rules);
             return String::new();
@@ -178,7 +178,11 @@ impl StructuralTerminal {
                 return String::new();
             }
         }
-        if is_configuration && rules.commit.iter().any(|command| command == line) {
+        // Outside of the configuration, a commit has the name of its candidate.
+        let is_commit = |command: &String| {
+            has_words(command, line) && (is_configuration || command.contains('{'))
+        };
+        if rules.commit.iter().any(is_commit) {
             lock(&self.shared.configuration).commit();
             return String::new();
         }
@@ -204,7 +208,8 @@ impl StructuralTerminal {
         script: &SharedScript,
     ) -> String {
         let recorded = lock(script).answer(line);
-        let is_command = |commands: &[String]| commands.iter().any(|command| command == line);
+        let is_command =
+            |commands: &[String]| commands.iter().any(|command| has_words(command, line));
         if self.mode == rules.read_mode && is_command(&rules.close) {
             self.ending = ConnectionState::Close;
             return String::new();
@@ -300,6 +305,18 @@ impl StructuralTerminal {
             ending: self.ending,
             endless: None,
             deferral: None,
+        }
+    }
+}
+
+/// Whether a line has the words of a command; `{candidate}` stands for any word.
+fn has_words(command: &str, line: &str) -> bool {
+    let (mut words, mut found) = (command.split(' '), line.split(' '));
+    loop {
+        match (words.next(), found.next()) {
+            (None, None) => return true,
+            (Some(word), Some(found)) if word == found || word.starts_with('{') => {}
+            _ => return false,
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::CliSession;
 use super::config_mode::ConfigMode;
+use super::{CliSession, UnconfirmedCommit};
 use crate::dialogue::candidate_rules::CandidateRules;
 use crate::dialogue::{Classification, Command};
 use crate::operation::{OperationResult, Outcome, UnknownCause};
@@ -76,7 +76,8 @@ impl CliSession {
             return Ok(CandidateAnswer::Refused(text));
         }
         if let Some(diff) = &candidate.diff {
-            match self.send_and_follow_mode(diff).await? {
+            let diff = self.candidate_name.fill(diff);
+            match self.send_and_follow_mode(&diff).await? {
                 CandidateAnswer::Accepted(lines) => {
                     let difference = lines.join("\n");
                     tracing::info!(
@@ -91,12 +92,19 @@ impl CliSession {
         let commit = commit.unwrap_or(&candidate.commit);
         let mut messages = Vec::new();
         for line in candidate.check.iter().chain([commit]) {
-            match self.send_and_follow_mode(line).await? {
+            let line = self.candidate_name.fill(line);
+            match self.send_and_follow_mode(&line).await? {
                 CandidateAnswer::Accepted(lines) => messages.extend(lines),
                 refused @ CandidateAnswer::Refused(_) => return Ok(refused),
             }
         }
-        self.unconfirmed = candidate.confirm.is_some();
+        if candidate.confirm.is_some() {
+            self.unconfirmed = Some(UnconfirmedCommit {
+                left_config: self.mode == ConfigMode::Read,
+            });
+        } else {
+            self.candidate_name.advance();
+        }
         Ok(CandidateAnswer::Accepted(messages))
     }
 
@@ -105,7 +113,7 @@ impl CliSession {
         &mut self,
         keep: bool,
     ) -> Result<(), SessionErrorKind> {
-        self.unconfirmed = false;
+        let commit = self.unconfirmed.take();
         let rules = Arc::clone(&self.rules);
         let confirm = rules
             .candidate
@@ -118,26 +126,34 @@ impl CliSession {
             command: command.to_owned(),
             output,
         };
-        let lines = confirm.end(keep);
+        let name = self.candidate_name;
+        let lines: Vec<String> = confirm
+            .end(keep)
+            .iter()
+            .map(|line| name.fill(line))
+            .collect();
         let first = lines.first().map_or("", String::as_str);
-        if let Err(text) = self.enter_top_level().await {
+        if commit.is_some_and(|commit| commit.left_config) {
+            self.send_reads(&[]).await?;
+        } else if let Err(text) = self.enter_top_level().await {
             return Err(refused(first, text));
         }
-        for line in lines {
+        for line in &lines {
             if let CandidateAnswer::Refused(text) = self.send_and_follow_mode(line).await? {
                 return Err(refused(line, text));
             }
         }
+        self.candidate_name.advance();
         Ok(())
     }
 
     /// Discards the candidate. If the device refuses it, the session ends.
     async fn abort(&mut self, candidate: &CandidateRules) {
         // Nothing leaves the configuration mode before: the device would ask about the candidate.
-        match self.send_and_follow_mode(&candidate.abort).await {
-            Ok(CandidateAnswer::Accepted(_)) | Err(_) => {}
+        let command = self.candidate_name.fill(&candidate.abort);
+        match self.send_and_follow_mode(&command).await {
+            Ok(CandidateAnswer::Accepted(_)) | Err(_) => self.candidate_name.advance(),
             Ok(CandidateAnswer::Refused(output)) => {
-                let command = candidate.abort.clone();
                 self.mark_lost(&SessionErrorKind::CommandRefused { command, output });
             }
         }

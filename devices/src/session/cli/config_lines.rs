@@ -75,6 +75,29 @@ impl ConfigLines {
         }
         Some(Self { lines })
     }
+
+    /// Replaces the command that leaves the configuration. The result of an operation includes that
+    /// of the new ones.
+    pub(in crate::session) fn end_with(&mut self, commands: Vec<String>, operation: usize) {
+        let leaves = self
+            .lines
+            .last()
+            .is_some_and(|(_, owner)| owner.operation.is_none());
+        if leaves {
+            self.lines.pop();
+        }
+        let owner = LineOwner {
+            operation: Some(operation),
+            enters: false,
+        };
+        self.lines.extend(commands.into_iter().map(|command| {
+            let line = RequestLine {
+                line: Text::plain(command),
+                text: None,
+            };
+            (line, owner)
+        }));
+    }
 }
 
 /// The lines of a text; `None` if there are none.

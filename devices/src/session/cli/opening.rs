@@ -7,6 +7,7 @@ use secrecy::ExposeSecret;
 use super::CliSession;
 use super::config_mode::ConfigMode;
 use crate::clock;
+use crate::dialogue::candidate_rules::CandidateName;
 use crate::dialogue::cli_rules::{ModeId, ModeTransition, Step};
 use crate::dialogue::{Classification, CliRules, Command, Dialogue, SecretResponse, SecretState};
 use crate::read::ReadRequest;
@@ -91,7 +92,8 @@ impl CliSession {
                 .map(|value| Text::secret(value.expose_secret())),
             pending: Vec::new(),
             mode_confirmed: false,
-            unconfirmed: false,
+            candidate_name: CandidateName::first(),
+            unconfirmed: None,
             is_timer_started: false,
             statistics: Statistics::default(),
             broken: None,

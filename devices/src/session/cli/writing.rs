@@ -170,7 +170,7 @@ impl CliSession {
                 ModeStep::End => (vec![Text::plain(rules.end_line())], rules.read_mode),
                 ModeStep::Configure => {
                     let line = command_between(rules.read_mode, config).unwrap_or_default();
-                    (vec![Text::plain(line)], config)
+                    (vec![Text::plain(self.candidate_name.fill(line))], config)
                 }
                 ModeStep::Exit(levels) => {
                     let line = command_between(sub_mode, config).unwrap_or_default();

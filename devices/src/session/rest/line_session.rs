@@ -2,7 +2,8 @@
 //!
 //! Each request begins in the same mode, so that it has the lines that lead to the mode of a line.
 //! The reads are one request, and the operations of a resource are another. The device stops at
-//! the first line that it refuses; what it answered to each line is its result.
+//! the first line that it refuses; what it answered to each line is its result. With a candidate, the
+//! request ends with its commit; after a refusal, another one discards the candidate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use secrecy::ExposeSecret;
 
 use super::client::{HttpAnswer, RestClient};
 use crate::clock;
+use crate::dialogue::candidate_rules::{CandidateName, CandidateRules};
 use crate::dialogue::cli_rules::{MessageClass, ModeId};
 use crate::dialogue::{
     Answer, Classification, CliRules, Command, LineAnswer, LineRequestRules, Prompt, Refusal,
@@ -41,6 +43,10 @@ pub(in crate::session) struct LineSession {
     login: Duration,
     reads: u64,
     writes: u64,
+    /// The name of the current candidate.
+    candidate_name: CandidateName,
+    /// The device reverts the last commit unless it is confirmed.
+    is_unconfirmed: bool,
     broken: Option<SessionErrorKind>,
 }
 
@@ -70,6 +76,8 @@ impl LineSession {
             login: started.elapsed(),
             reads: 0,
             writes: 0,
+            candidate_name: CandidateName::first(),
+            is_unconfirmed: false,
             broken: None,
         })
     }
@@ -85,7 +93,7 @@ impl LineSession {
             ),
         })?;
         let lines = path.into_iter().map(|transition| RequestLine {
-            line: Text::plain(&transition.send),
+            line: Text::plain(self.candidate_name.fill(&transition.send)),
             text: transition
                 .secret
                 .as_ref()
@@ -242,9 +250,12 @@ impl LineSession {
             Ok(entry) => entry,
             Err(kind) => return refused(kind.to_string()),
         };
-        let Some(sent) = ConfigLines::of(operations, &self.rules) else {
+        let Some(mut sent) = ConfigLines::of(operations, &self.rules) else {
             return refused("a command line accepts only lines".to_owned());
         };
+        if let Some(candidate) = &self.rules.candidate {
+            sent.end_with(self.commit_lines(candidate), operations.len() - 1);
+        }
         let mut lines = entry.clone();
         lines.extend(sent.lines.iter().map(|(line, _)| line.clone()));
         let request = match self.request(&lines) {
@@ -379,6 +390,79 @@ impl LineSession {
         }
     }
 
+    /// The commands that commit the candidate, instead of the one that leaves the configuration.
+    fn commit_lines(&self, candidate: &CandidateRules) -> Vec<String> {
+        let confirm = candidate.confirm.as_ref();
+        let commit = confirm.map_or(&candidate.commit, |confirm| &confirm.commit);
+        let lines = candidate.check.iter().chain([commit]);
+        lines.map(|line| self.candidate_name.fill(line)).collect()
+    }
+
+    /// Discards the candidate if the device refused one of its lines: none of them took effect.
+    async fn end_candidate(&mut self, results: &mut [OperationResult]) {
+        let rules = Arc::clone(&self.rules);
+        let Some(candidate) = &rules.candidate else {
+            return;
+        };
+        if self.broken.is_some() {
+            return;
+        }
+        let is_done = |result: &OperationResult| matches!(result.outcome, Outcome::Done { .. });
+        if results.iter().all(is_done) {
+            self.is_unconfirmed = candidate.confirm.is_some();
+            if !self.is_unconfirmed {
+                self.candidate_name.advance();
+            }
+            return;
+        }
+        let abort = self.candidate_name.fill(&candidate.abort);
+        if let Some(config) = rules.config_mode
+            && let Err(kind) = self.send_commands(config, &[abort]).await
+        {
+            self.broken = Some(kind);
+        }
+        self.candidate_name.advance();
+        for result in results.iter_mut().filter(|result| is_done(result)) {
+            result.outcome = Outcome::NotSent;
+        }
+    }
+
+    /// Confirms a commit, or restores the configuration before it.
+    async fn end_confirmed_commit(&mut self, keep: bool) -> Result<(), SessionErrorKind> {
+        self.is_unconfirmed = false;
+        let rules = Arc::clone(&self.rules);
+        let candidate = rules.candidate.as_ref();
+        let Some(confirm) = candidate.and_then(|candidate| candidate.confirm.as_ref()) else {
+            return Ok(());
+        };
+        let lines = confirm.end(keep).iter();
+        let lines: Vec<String> = lines.map(|line| self.candidate_name.fill(line)).collect();
+        self.send_commands(rules.read_mode, &lines).await?;
+        self.candidate_name.advance();
+        Ok(())
+    }
+
+    /// Sends commands in a mode.
+    async fn send_commands(
+        &mut self,
+        mode: ModeId,
+        commands: &[String],
+    ) -> Result<(), SessionErrorKind> {
+        let mut lines = self.lines_to(mode)?;
+        lines.extend(commands.iter().map(|command| RequestLine {
+            line: Text::plain(command),
+            text: None,
+        }));
+        let answer = self.client.send(&self.request(&lines)?, None).await?;
+        let answers = self.answers(&answer)?;
+        for (line, answer) in lines.iter().zip(&answers) {
+            if let Some(refusal) = &answer.refusal {
+                return Err(self.refused(&line.line, refusal));
+            }
+        }
+        Ok(())
+    }
+
     async fn save_now(&mut self) -> Result<String, SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
         let entry = self.lines_to(rules.read_mode)?;
@@ -449,7 +533,23 @@ impl Session for LineSession {
             results.resize_with(operations.len(), OperationResult::not_sent);
             return results;
         }
-        self.write(operations).await
+        let mut results = self.write(operations).await;
+        self.end_candidate(&mut results).await;
+        results
+    }
+
+    fn commits_together(&self) -> bool {
+        let candidate = self.rules.candidate.as_ref();
+        candidate.is_some_and(|rules| rules.spans_run)
+    }
+
+    fn awaits_confirmation(&self) -> bool {
+        self.is_unconfirmed && self.broken.is_none()
+    }
+
+    async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {
+        let result = self.end_confirmed_commit(keep).await;
+        result.map_err(|kind| self.error(kind))
     }
 
     async fn save(&mut self) -> Result<String, SessionError> {

@@ -40,11 +40,6 @@ pub(super) const DEFINITIONS: &[Topic] = &[
         explanation: "Write `ensurable = true`.",
     },
     Topic {
-        name: "http-candidate",
-        summary: "[http] beside [candidate]",
-        explanation: "The lines of a request take effect at once. Remove one of the sections.",
-    },
-    Topic {
         name: "incomplete",
         summary: "an attribute, value or place that the definition lacks or cannot have",
         explanation: "Each attribute of the model needs a section with its place, or `unsupported = \"reason\"`. Each value needs a line, a\nfield or a request.",
