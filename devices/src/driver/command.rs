@@ -74,12 +74,22 @@ enum CommandAction {
 const CURRENT: &str = "current";
 const NO_CONDITION: &str = "the command has no condition: it is sent in every run";
 
+fn line_text(line: &Value) -> Option<String> {
+    line.unwrap_sensitive().scalar_text()
+}
+
 impl CommandType {
-    /// The command of a resource.
+    /// The command of a resource. The lines of a list are one text.
     fn command(&self, desired: &Desired) -> Option<Text> {
         let value = desired.attributes.get(self.attribute.as_str())?;
         let is_secret = value.contains_secret() || self.model.attributes[&self.attribute].sensitive;
-        let text = value.unwrap_sensitive().scalar_text()?;
+        let text = match value.unwrap_sensitive() {
+            Value::List(lines) => {
+                let lines: Option<Vec<String>> = lines.iter().map(line_text).collect();
+                lines?.join("\n")
+            }
+            one => one.scalar_text()?,
+        };
         Some(if is_secret {
             Text::secret(text)
         } else {

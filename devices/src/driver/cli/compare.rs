@@ -63,7 +63,7 @@ impl CliType {
                     is_lost || last != Some(true)
                 }
                 (Some(current), _) => !self.same((&model.name, value), rule, desired, current),
-                (None, Some(rule)) => self.must_be_sent(rule, value),
+                (None, Some(rule)) => self.must_be_sent(rule, value, &desired.attributes),
                 (None, None) => {
                     !self.is_unset(&model.name, value)
                         && *value.unwrap_sensitive() != Value::Bool(false)
@@ -232,8 +232,14 @@ impl CliType {
 impl CliType {
     /// Whether a value must be sent to a new instance. The default of a new instance is sent only if it
     /// has a line.
-    pub(super) fn must_be_sent(&self, rule: &CliAttributeRule, value: &Value) -> bool {
-        if rule.is_always_printed && rule.absent.as_ref() == Some(value) {
+    pub(super) fn must_be_sent(
+        &self,
+        rule: &CliAttributeRule,
+        value: &Value,
+        values: &Attributes,
+    ) -> bool {
+        let initial = rule.default_value(values).or(rule.absent.as_ref());
+        if rule.is_always_printed && initial == Some(value) {
             return false;
         }
         // A new instance is the last one.

@@ -356,13 +356,19 @@ pub(crate) enum CliLocation {
 /// How a device marks the beginning and the end of a text.
 #[derive(Clone, Debug)]
 pub(crate) enum TextBody {
-    /// It follows these words, enclosed in one of the delimiters.
-    After {
-        words: String,
-        delimiters: Vec<char>,
-    },
+    /// It follows these words.
+    After { words: String, limit: TextLimit },
     /// It is the content of the instance's block, and this line ends it.
     UpTo { end: String },
+}
+
+/// What ends a text behind its words.
+#[derive(Clone, Debug)]
+pub(crate) enum TextLimit {
+    /// One of these signs, which stands before the text, too.
+    Delimiters(Vec<char>),
+    /// This line. The text begins in the line after the words.
+    Line(String),
 }
 
 /// The first group of a pattern in a text.

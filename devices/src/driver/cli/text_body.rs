@@ -1,7 +1,7 @@
 //! Texts of several lines: banners between delimiters, and policies up to a last line.
 
 use super::CliType;
-use super::rules::{CliAttributeRule, TextBody};
+use super::rules::{CliAttributeRule, TextBody, TextLimit};
 use crate::driver::problem::ProblemKind;
 use crate::read::indent::Node;
 use crate::value::Value;
@@ -57,7 +57,15 @@ impl CliType {
         text: &str,
     ) -> Option<(ProblemKind, String)> {
         let end = match body {
-            TextBody::After { delimiters, .. } => {
+            TextBody::UpTo { end }
+            | TextBody::After {
+                limit: TextLimit::Line(end),
+                ..
+            } => text.lines().map(str::trim).find(|line| line == end),
+            TextBody::After {
+                limit: TextLimit::Delimiters(delimiters),
+                ..
+            } => {
                 if delimiters.iter().all(|delimiter| text.contains(*delimiter)) {
                     let message = "the text contains every possible delimiter".to_owned();
                     return Some((ProblemKind::Unchangeable, message));
@@ -68,7 +76,6 @@ impl CliType {
                     ends.find_map(|end| Some(end.find(line)?.as_str()))
                 })
             }
-            TextBody::UpTo { end } => text.lines().map(str::trim).find(|line| line == end),
         };
         let message = format!(
             "a line of the text ends in `{}`, which ends the complete text on {}; \

@@ -181,7 +181,7 @@ keys! {
         after: Option<String>,
         /// Signs that can enclose the text behind these words.
         delimiters: Option<At<String>>,
-        /// Line that ends the text, which is the content of the instance's block.
+        /// Line that ends the text: the content of the instance's block, or with `after` the lines behind these words.
         end: Option<String>,
     }
 }

@@ -4,7 +4,7 @@ use super::attribute_keys::BodyKeys;
 use crate::document::Table;
 use crate::driver::cli::CliType;
 use crate::driver::cli::block_path::BlockPath;
-use crate::driver::cli::rules::{CliAttributeRule, CliLocation, TextBody};
+use crate::driver::cli::rules::{CliAttributeRule, CliLocation, TextBody, TextLimit};
 use crate::read::indent::OpaqueRule;
 use crate::value::Attributes;
 
@@ -30,13 +30,17 @@ pub(super) fn text_body(keys: BodyKeys, table: &Table<'_>) -> Option<TextBody> {
             }
             Some(TextBody::After {
                 words,
-                delimiters: text.chars().collect(),
+                limit: TextLimit::Delimiters(text.chars().collect()),
             })
         }
+        (Some(words), Some(end), None) => Some(TextBody::After {
+            words,
+            limit: TextLimit::Line(end),
+        }),
         (None, Some(end), None) => Some(TextBody::UpTo { end }),
         _ => {
             error(
-                "`body` has either `after`, the words before a text between `delimiters`, or `end`, the line that ends it",
+                "`body` needs `after`, the words before the text, or `end`, the line that ends it, and `delimiters` only without `end`",
                 "write `body = { after = \"banner motd\", delimiters = \"^@\" }` or `body = { end = \"end-policy\" }`",
             );
             None

@@ -3,6 +3,7 @@
 use super::tree::{enter, insert};
 use crate::driver::cli::CliType;
 use crate::driver::cli::attribute_lines::begins_with;
+use crate::driver::cli::rules::{TextBody, TextLimit};
 use crate::operation::Operation;
 use crate::read::indent::{Node, Tree};
 use crate::secret::Text;
@@ -14,6 +15,16 @@ impl CliType {
             .attributes
             .iter()
             .find_map(|name| self.attributes.get(name)?.words_of_text())
+    }
+
+    fn limit_of_text(&self, operation: &Operation) -> Option<&TextLimit> {
+        operation
+            .attributes
+            .iter()
+            .find_map(|name| match self.attributes.get(name)?.body()? {
+                TextBody::After { limit, .. } => Some(limit),
+                TextBody::UpTo { .. } => None,
+            })
     }
 
     pub(super) fn apply_text(
@@ -34,6 +45,12 @@ impl CliType {
         if self.negation.positive(text).is_some() {
             return;
         }
+        if let Some(TextLimit::Line(_)) = self.limit_of_text(operation) {
+            let mut node = Node::new(header);
+            node.body = Some(text_before_end(body).into());
+            insert(level, node);
+            return;
+        }
         let mut sent = text
             .get(words.len()..)
             .unwrap_or_default()
@@ -52,11 +69,15 @@ impl CliType {
     }
 }
 
+/// The lines before the one that ends a text.
+fn text_before_end(body: &[Text]) -> String {
+    let lines = body.iter().take(body.len().saturating_sub(1));
+    lines.map(|line| format!("{}\n", line.reveal())).collect()
+}
+
 /// Replaces the text of a block: the device takes it whole. The last line ends it.
 pub(super) fn apply_block_text(level: &mut Tree, header: &str, body: &[Text]) {
-    let lines = body.iter().take(body.len().saturating_sub(1));
-    let text: String = lines.map(|line| format!("{}\n", line.reveal())).collect();
     let block = enter(level, header);
-    block.body = Some(text.into());
+    block.body = Some(text_before_end(body).into());
     block.children = Tree::default();
 }

@@ -19,7 +19,7 @@ impl Rendering<'_> {
         let Some(value) = self.merged.get(&rule.name) else {
             return Ok(());
         };
-        let is_due = self.found.is_some() || self.cli.must_be_sent(rule, value);
+        let is_due = self.found.is_some() || self.cli.must_be_sent(rule, value, &self.merged);
         if self.cli.is_managed(&rule.name, value) && is_due {
             self.set(rule, value)?;
         }

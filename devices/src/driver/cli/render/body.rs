@@ -1,7 +1,7 @@
 //! Renders texts of several lines, which are sent whole.
 
 use super::Rendering;
-use crate::driver::cli::rules::{CliAttributeRule, TextBody};
+use crate::driver::cli::rules::{CliAttributeRule, TextBody, TextLimit};
 use crate::driver::implementation::RenderError;
 use crate::operation::ConfigLine;
 use crate::secret::Text;
@@ -15,9 +15,7 @@ impl Rendering<'_> {
         value: &Value,
     ) -> Result<(), RenderError> {
         match body {
-            TextBody::After { words, delimiters } => {
-                self.text_after(rule, (words, delimiters), value)
-            }
+            TextBody::After { words, limit } => self.text_after(rule, (words, limit), value),
             TextBody::UpTo { end } => self.text_up_to(rule, end, value),
         }
     }
@@ -31,7 +29,7 @@ impl Rendering<'_> {
     fn text_after(
         &mut self,
         rule: &CliAttributeRule,
-        (words, delimiters): (&str, &[char]),
+        (words, limit): (&str, &TextLimit),
         value: &Value,
     ) -> Result<(), RenderError> {
         if self.cli.is_unset(&rule.name, value) {
@@ -40,14 +38,18 @@ impl Rendering<'_> {
         }
         let text = self.text_of(rule, value)?;
         let text = text.trim_matches('\n');
-        let delimiter = delimiters
-            .iter()
-            .find(|delimiter| !text.contains(**delimiter));
-        let delimiter = delimiter.ok_or_else(|| {
-            let message = "the text contains every possible delimiter";
-            RenderError::new(rule.name.as_str(), message)
-        })?;
-        let block_text = format!("{words} {delimiter}{text}{delimiter}");
+        let block_text = match limit {
+            TextLimit::Delimiters(delimiters) => {
+                let mut free = delimiters.iter();
+                let delimiter = free.find(|delimiter| !text.contains(**delimiter));
+                let delimiter = delimiter.ok_or_else(|| {
+                    let message = "the text contains every possible delimiter";
+                    RenderError::new(rule.name.as_str(), message)
+                })?;
+                format!("{words} {delimiter}{text}{delimiter}")
+            }
+            TextLimit::Line(end) => format!("{words}\n{text}\n{end}"),
+        };
         let mut lines = block_text
             .split('\n')
             .map(|line| Text::plain(line.trim_end_matches('\r')));
