@@ -291,7 +291,7 @@ impl ConfigEditor<'_> {
         };
         let mode = self.position.mode(path.len());
         let Some(ArgumentType::Numbers(low, high)) = self.grammar.list_argument(parsed.row) else {
-            return Ok(None);
+            return self.changed_words(change, &line, path, stored);
         };
         let bounds = (*low, *high);
         let all: NumberList = (*low..=*high).collect();
@@ -322,6 +322,30 @@ impl ConfigEditor<'_> {
             .parse_own(mode, &text)
             .map(Some)
             .ok_or_else(invalid)
+    }
+
+    /// The line with a list of words, with its new list.
+    fn changed_words(
+        &self,
+        change: ListChange,
+        line: &str,
+        path: &[String],
+        stored: &ParsedLine,
+    ) -> Result<Option<ParsedLine>, LineRefusal> {
+        let mode = self.position.mode(path.len());
+        let current = self.root.block(path).and_then(|block| block.child(line));
+        let mut words = current.map_or_else(Vec::new, |node| node.arguments.clone());
+        let is_typed = |word: &String| stored.arguments.contains(word);
+        words.retain(|word| change == ListChange::Add || !is_typed(word));
+        if change == ListChange::Add {
+            let new = stored.arguments.iter();
+            let new: Vec<String> = new.filter(|word| !words.contains(word)).cloned().collect();
+            words.extend(new);
+        }
+        let text = format!("{line} {}", words.join(" "));
+        let changed = self.grammar.parse_own(mode, &text);
+        let invalid = || LineRefusal::Message(format!("cannot change `{line}`"));
+        changed.map(Some).ok_or_else(invalid)
     }
 
     /// Sets the lines outside of blocks that a row creates. Returns the message about a new one.
