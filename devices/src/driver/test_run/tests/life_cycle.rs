@@ -127,6 +127,79 @@ fn types_of_cisco_nxos_live_on_the_strict_mock() {
     check_platform("cisco_nxos", WITHOUT_CASE);
 }
 
+/// The same for `arista_eos`.
+const WITHOUT_CASE_EOS: &[&str] = &[
+    "eos_acl",
+    "eos_acl_entry",
+    "eos_acl_interface",
+    "eos_as_path_list",
+    "eos_bfd",
+    "eos_bfd_interface",
+    "eos_bgp_af",
+    "eos_bgp_aggregate",
+    "eos_bgp_config",
+    "eos_bgp_listen_range",
+    "eos_bgp_neighbor",
+    "eos_bgp_neighbor_af",
+    "eos_bgp_neighbor_interface",
+    "eos_bgp_network",
+    "eos_bgp_redistribution",
+    "eos_bgp_vlan",
+    "eos_bgp_vrf",
+    "eos_command",
+    "eos_community_list",
+    "eos_config",
+    "eos_dhcp_relay",
+    "eos_ethernet",
+    "eos_igmp_snooping",
+    "eos_ipinterface",
+    "eos_ipv6_acl",
+    "eos_ipv6_acl_entry",
+    "eos_ipv6_prefixlist",
+    "eos_lldp",
+    "eos_lldp_interface",
+    "eos_management_ssh",
+    "eos_managementdefaults",
+    "eos_monitor_session",
+    "eos_ospf_instance",
+    "eos_ospf_interface",
+    "eos_ospf_network",
+    "eos_ospf_redistribution",
+    "eos_peer_filter",
+    "eos_portchannel",
+    "eos_prefixlist",
+    "eos_routemap",
+    "eos_staticroute",
+    "eos_storm_control",
+    "eos_stp_global",
+    "eos_stp_interface",
+    "eos_switchport",
+    "eos_varp",
+    "eos_varp_interface",
+    "eos_virtual_source_nat",
+    "eos_vrf",
+    "eos_vrf_routing",
+    "eos_vrrp",
+    "eos_vxlan",
+    "network_dns",
+    "network_trunk",
+    "ntp_auth_key",
+    "port_channel",
+    "radius_global",
+    "radius_server",
+    "snmp_notification_receiver",
+    "snmp_user",
+    "syslog_settings",
+    "tacacs_global",
+    "tacacs_server",
+    "vrf",
+];
+
+#[test]
+fn types_of_arista_eos_live_on_the_strict_mock() {
+    check_platform("arista_eos", WITHOUT_CASE_EOS);
+}
+
 /// Follows all types of a platform. `without`: types without a case.
 fn check_platform(name: &str, without: &[&str]) {
     // From the files, so that a changed definition needs no build.

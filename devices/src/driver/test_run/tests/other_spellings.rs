@@ -80,7 +80,8 @@ const SPELLINGS: [Spellings; 9] = [
 const NAMES: &str = r"(?i)\b(lists?|maps?)\b|address-family|^Interface|redistribut|^VRF";
 
 /// Attributes whose values look like one of the kinds, and are something else.
-const OTHERS: [(&str, &str, &str); 11] = [
+const OTHERS: [(&str, &str, &str); 12] = [
+    ("eos_snmp", "chassis_id", "a text"),
     (
         "ios_acl",
         "protocol",

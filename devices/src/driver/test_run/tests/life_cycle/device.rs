@@ -30,6 +30,8 @@ impl MockDevice {
             mock,
             enter: "configure terminal",
         };
+        // A platform without privileged commands does not know it.
+        let _ = device.mock.execute("enable");
         let reads = device.read(platform.fact_reads());
         device.driver = Driver::new(platform, &platform.facts(&reads));
         Ok(device)
