@@ -115,3 +115,6 @@ async fn read_again<S: PreparedSource>(
     let protected = ProtectedDevice::protect(run, ready, settings).await?;
     AdmittedDevice::admit(run, protected).await
 }
+
+#[cfg(test)]
+mod tests;

@@ -77,6 +77,23 @@ async fn unsaved_changes_of_somebody_else_are_not_saved() {
     assert!(!lab.switches["sw1"].is_saved());
 }
 
+/// A device that does not show its saved configuration may have unsaved changes.
+#[tokio::test(flavor = "multi_thread")]
+async fn unknown_saved_configuration_is_not_replaced() {
+    for (policy, saved) in [("on_change", 0), ("always", 1)] {
+        let mut lab = Lab::new();
+        lab.add_switch("sw1", &["refuse=^show startup-config"])
+            .await;
+        lab.configure("sw1", &format!("save_config = \"{policy}\""));
+        lab.write_resources("sw1", &[vlan(100, "made")]);
+        let ran = lab.run(&["apply"]).await;
+        ran.assert_code(0);
+        let unknown = "the device does not show whether it had unsaved changes";
+        assert_eq!(ran.text().contains(unknown), saved == 0, "{}", ran.text());
+        assert_eq!(saves(&lab, "sw1"), saved, "{policy}");
+    }
+}
+
 /// A device that is not saved is said with the key that changes it.
 #[tokio::test(flavor = "multi_thread")]
 async fn change_that_is_not_saved_is_printed_with_its_key() {
