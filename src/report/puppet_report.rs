@@ -239,7 +239,7 @@ impl PuppetReport<'_> {
                 .and_then(|total| self.time.checked_add(total).ok());
             record.times = times.into_iter().collect();
         }
-        record.mark_planned_logs();
+        record.mark_logs_of_changes();
         record
     }
 }

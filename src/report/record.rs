@@ -17,7 +17,7 @@ use crate::catalog::{CachedStatus, ConfigVersion, Level, ResourceRef};
 use crate::git::GitRevision;
 use crate::inventory::SavePolicy;
 use crate::run_kind::RunKind;
-use crate::transaction::{EventStatus, LogEntry, LogKind, ResourceStatus, RunEvent};
+use crate::transaction::{LogEntry, LogKind, ResourceStatus, RunEvent};
 
 /// The word for a device that could not be connected.
 pub(crate) const UNREACHABLE: &str = "unreachable";
@@ -254,7 +254,7 @@ impl RunRecord {
     #[must_use]
     pub(crate) fn with_resources(mut self, resources: Vec<Arc<ResourceStatus>>) -> Self {
         self.resources = resources;
-        self.mark_planned_logs();
+        self.mark_logs_of_changes();
         self
     }
 
@@ -281,28 +281,27 @@ impl RunRecord {
         }
     }
 
-    /// Marks the messages that are about changes that were not made.
-    pub(super) fn mark_planned_logs(&mut self) {
+    /// Marks the messages that are about changes.
+    pub(super) fn mark_logs_of_changes(&mut self) {
         let resources = self.resources.iter();
-        let planned: Vec<(String, &str, String)> = resources
+        let changes: Vec<(String, &str, LogKind)> = resources
             .flat_map(|status| status.events.iter())
-            .filter(|event| event.status == EventStatus::Noop)
             .filter_map(|event| {
                 let property = event.property.as_deref()?;
                 Some((
                     format!("/{property}"),
                     event.message.as_deref()?,
-                    event.text()?,
+                    LogKind::of_event(event),
                 ))
             })
             .collect();
         for entry in &mut self.logs {
-            let mut planned = planned.iter();
-            let found = planned.find(|(property, message, _)| {
+            let mut changes = changes.iter();
+            let found = changes.find(|(property, message, _)| {
                 entry.message == *message && entry.source.ends_with(property.as_str())
             });
-            if let Some((_, _, text)) = found {
-                Arc::make_mut(entry).kind = LogKind::Planned(text.clone());
+            if let Some((_, _, kind)) = found {
+                Arc::make_mut(entry).kind = kind.clone();
             }
         }
     }

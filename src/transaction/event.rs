@@ -142,8 +142,32 @@ pub(crate) enum LogKind {
     Other,
     /// A change that was not made. The text says what a run without noop would do.
     Planned(String),
+    /// A change that was made, in the words of a plan.
+    Done(String),
     /// The duration of a run.
     Duration,
+    /// The run waits for the device, at most so long. It is shown at once.
+    Wait(Duration),
+}
+
+impl LogKind {
+    /// The kind of the message of an event.
+    pub(crate) fn of_event(event: &Event) -> Self {
+        match event.status {
+            EventStatus::Noop => event.text().map(LogKind::Planned),
+            EventStatus::Success => event.done_text().map(LogKind::Done),
+            EventStatus::Failure | EventStatus::Audit => None,
+        }
+        .unwrap_or_default()
+    }
+
+    /// Replaces the text for people.
+    pub(crate) fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            LogKind::Planned(text) | LogKind::Done(text) => Some(text),
+            LogKind::Other | LogKind::Duration | LogKind::Wait(_) => None,
+        }
+    }
 }
 
 impl From<LogEntry> for RunEvent {
@@ -153,11 +177,11 @@ impl From<LogEntry> for RunEvent {
 }
 
 impl LogEntry {
-    /// The message; one about a change that was not made is in the future tense.
+    /// The message for people; one about a change that was not made is in the future tense.
     pub(crate) fn text(&self) -> &str {
         match &self.kind {
-            LogKind::Planned(text) => text,
-            LogKind::Other | LogKind::Duration => &self.message,
+            LogKind::Planned(text) | LogKind::Done(text) => text,
+            LogKind::Other | LogKind::Duration | LogKind::Wait(_) => &self.message,
         }
     }
 

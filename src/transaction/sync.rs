@@ -406,10 +406,7 @@ impl Transaction<'_> {
         };
         let property = event.property.clone();
         let message = event.message.clone().unwrap_or_default();
-        let kind = match event.status {
-            EventStatus::Noop => LogKind::Planned(event.text().unwrap_or_default()),
-            _ => LogKind::Other,
-        };
+        let kind = LogKind::of_event(&event);
         if let Some(status) = self.status_mut(evaluation.id) {
             status.add(event);
         }

@@ -1,5 +1,4 @@
-//! Events in words, from their values. Everything that happened has Puppet's message; a change that was not
-//! made is in the future tense.
+//! Events in words for people, from their values. Reports have Puppet's message.
 
 use switchtender_devices::value::Value;
 
@@ -12,6 +11,7 @@ impl Event {
         match (self.status, &self.property) {
             (EventStatus::Audit, _) => None,
             (EventStatus::Noop, Some(property)) => Some(self.planned_text(property)),
+            (EventStatus::Success, _) => self.done_text().or_else(|| self.message_text()),
             _ => self.message_text(),
         }
     }
@@ -30,6 +30,27 @@ impl Event {
     /// The old and the new value in the form of messages; empty without one.
     pub(crate) fn value_texts(&self) -> [String; 2] {
         [&self.previous_value, &self.desired_value].map(value_text)
+    }
+
+    /// What was created, removed or set, in the words of a plan. `None`: Puppet's message says the same.
+    pub(super) fn done_text(&self) -> Option<String> {
+        let property = self.property.as_deref()?;
+        let (before, after) = (&self.previous_value, &self.desired_value);
+        let text = match (is_none(before), is_none(after)) {
+            (true, false) if property == "ensure" && is_word(after, "present") => {
+                "created".to_owned()
+            }
+            (_, true) if property == "ensure" => "removed".to_owned(),
+            (true, false) => format!("{property} set to {}", value_text(after)),
+            (false, true) => format!("{property} removed: {}", value_text(before)),
+            _ => return None,
+        };
+        let corrective = if self.corrective_change {
+            " (corrective)"
+        } else {
+            ""
+        };
+        Some(format!("{text}{}{corrective}", self.recorded_note()))
     }
 
     /// What a run without noop would do.
@@ -185,6 +206,43 @@ mod tests {
             let text = event(property, before, after).text();
             assert_eq!(text.as_deref(), Some(expected));
         }
+    }
+
+    #[test]
+    fn change_has_the_words_of_its_plan() {
+        let cases = [
+            ("ensure", Value::Absent, "present".into(), "created"),
+            ("ensure", "present".into(), "absent".into(), "removed"),
+            (
+                "ensure",
+                "absent".into(),
+                "running".into(),
+                "ensure set to 'running'",
+            ),
+            (
+                "mtu",
+                Value::Integer(1500),
+                Value::Integer(9000),
+                "mtu: message of Puppet",
+            ),
+            ("name", Value::Absent, "a".into(), "name set to 'a'"),
+            ("name", "a".into(), Value::Absent, "name removed: 'a'"),
+        ];
+        for (property, before, after, expected) in cases {
+            let done = Event {
+                status: EventStatus::Success,
+                message: Some("message of Puppet".to_owned()),
+                ..event(property, before, after)
+            };
+            assert_eq!(done.text().as_deref(), Some(expected));
+        }
+        let corrective = Event {
+            status: EventStatus::Success,
+            corrective_change: true,
+            ..event("name", "a".into(), Value::Absent)
+        };
+        let expected = "name removed: 'a' (corrective)";
+        assert_eq!(corrective.text().as_deref(), Some(expected));
     }
 
     #[test]

@@ -434,6 +434,23 @@ fn state_graph_draws_the_resources_of_a_device() {
     graph.assert_contains("state/common.yaml:2:17");
 }
 
+/// Without its table nobody can read the secret: it is known before a connection.
+#[test]
+fn state_secrets_in_vault_need_its_table() {
+    let state = "tacacs_server:\n  t1:\n    key: {secret: {vault: net/sw1, field: key}}\n";
+    let site = Site::new(&[("device/sw1.yaml", state)]);
+    for command in ["validate", "plan"] {
+        let checked = site.run(&[command]);
+        assert_ne!(checked.code, Some(0));
+        checked.assert_contains("state/device/sw1.yaml:3:");
+        checked.assert_contains("the table [vault] is missing");
+        checked.assert_contains("add [vault] with the `address` of the server");
+    }
+    let vault = "[vault]\naddress = \"https://vault.example.com:8200\"\n";
+    site.write("inventory.toml", &format!("{INVENTORY}{vault}"));
+    site.run(&["validate"]).assert_code(0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn state_is_applied_with_facts_secrets_and_purge_and_then_plans_nothing() {
     let mut lab = Lab::new();

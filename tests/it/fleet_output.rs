@@ -339,8 +339,7 @@ fn apply_of_many_devices_shows_equal_messages_once() {
     let applied = lab.run_blocking(&["apply", "--mock", "--keep-going"]);
     applied.assert_code(1);
     let printed = lines(&applied);
-    let notice =
-        "  Notice: /Stage[main]/Main/Ntp_server[192.0.2.10]/ensure: defined 'ensure' as 'present'";
+    let notice = "  Notice: /Stage[main]/Main/Ntp_server[192.0.2.10]/ensure: created";
     let at = |text: &str| {
         let found = printed.iter().position(|line| line == text);
         found.unwrap_or_else(|| panic!("{text}: {printed:#?}"))
@@ -484,9 +483,9 @@ fn statuses_have_colors() {
     planned.assert_contains("\n\u{1b}[33mpending\u{1b}[0m: sw[001-021]\n");
 }
 
-/// A warning that many devices have is shown for the first one, and listed with all at the end.
+/// Also of few devices, equal changes and warnings are shown once.
 #[tokio::test(flavor = "multi_thread")]
-async fn apply_shows_equal_warnings_once() {
+async fn apply_shows_equal_changes_once() {
     let mut lab = Lab::new();
     for name in ["sw1", "sw2", "sw3"] {
         lab.add_switch(name, &[]).await;
@@ -496,15 +495,19 @@ async fn apply_shows_equal_warnings_once() {
     }
     let applied = lab.run(&["apply"]).await;
     applied.assert_code(0);
-    let warnings = applied.stdout.matches(": Warning: ").count();
-    assert_eq!(warnings, 1, "{applied:?}");
-    applied.assert_contains("\nwarning: sw[1-3]: ");
+    applied.assert_contains("sw[1-3] (cisco_ios, 3 devices)\n  Warning: ");
+    for text in [
+        "Warning: ",
+        "/mode: mode changed 'dynamic_auto' to 'access'",
+    ] {
+        assert_eq!(applied.stdout.matches(text).count(), 1, "{applied:?}");
+    }
     applied.assert_contains("% Voice VLAN does not exist. Creating vlan 40\n");
     assert!(!applied.stdout.contains("Applied catalog"), "{applied:?}");
-    // One device has no list.
+    // One device needs no group.
     let one = lab.run(&["apply", "--target", "sw1"]).await;
     one.assert_code(0);
-    assert!(!one.stdout.contains("\nwarning: "), "{one:?}");
+    assert!(!one.stdout.contains("(cisco_ios"), "{one:?}");
     assert!(!one.stdout.contains("Applied catalog"), "{one:?}");
 }
 

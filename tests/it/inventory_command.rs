@@ -171,12 +171,14 @@ async fn doctor_checks_an_inventory_and_logs_in_on_request() {
     // Without a flag, no device is contacted.
     let connections = lab.log("sw1").connections();
     lab.environment.remove("LAB_ENABLE");
+    lab.defaults += "[vault]\naddress = \"https://127.0.0.1:1\"\n";
     lab.add_device("sw2", "cisco_ios", 1, None);
     let offline = lab.run(&doctor).await;
     offline.assert_code(1);
     assert_eq!(lab.log("sw1").connections(), connections);
     for line in [
         "error    environment variable LAB_ENABLE: is not set; devices that need it: 2\n",
+        "error    environment variable VAULT_TOKEN: is not set; the login of [vault] needs it\n",
         "         → export LAB_ENABLE, or use another secret source\n",
         "ok       host keys: devices with a known or permitted key: 1\n",
         "error    sw2: no host key of 127.0.0.1 port 1 is known\n",

@@ -32,7 +32,7 @@ async fn report_of_a_device_has_events_commands_and_answers() {
     printed.assert_code(0);
     for expected in [
         ": failed, ",
-        "  Network_vlan[10]  (/manifests/site.pp:1)\n    ensure: defined 'ensure' as 'present'\n    > vlan 10\n    >  name one\n",
+        "  Network_vlan[10]  (/manifests/site.pp:1)\n    created\n    > vlan 10\n    >  name one\n",
         "    >  name two\n      refused\n      | % Bad VLAN name\n",
         "  Network_vlan[30]  (/manifests/site.pp:3)\n    skipped: ",
         "  configuration difference, of what was read again after the changes:\n",

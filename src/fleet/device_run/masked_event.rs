@@ -8,7 +8,7 @@ use std::sync::Arc;
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::value::Value;
 
-use crate::transaction::{CommandRecord, Event, LogEntry, LogKind, ResourceStatus, RunEvent};
+use crate::transaction::{CommandRecord, Event, LogEntry, ResourceStatus, RunEvent};
 
 /// The event without secrets. It is copied only if it contains one.
 pub(super) fn masked(event: RunEvent, mask: &SecretMask) -> RunEvent {
@@ -16,14 +16,12 @@ pub(super) fn masked(event: RunEvent, mask: &SecretMask) -> RunEvent {
         RunEvent::Log(entry) if is_secret_log(&entry, mask) => {
             let property = property(&entry.source);
             let masked = |text: &str| mask.apply_except(text, property);
-            RunEvent::Log(Arc::new(LogEntry {
-                message: masked(&entry.message),
-                kind: match &entry.kind {
-                    LogKind::Planned(text) => LogKind::Planned(masked(text)),
-                    other => other.clone(),
-                },
-                ..(*entry).clone()
-            }))
+            let mut entry = LogEntry::clone(&entry);
+            entry.message = masked(&entry.message);
+            if let Some(text) = entry.kind.text_mut() {
+                *text = masked(text);
+            }
+            RunEvent::Log(Arc::new(entry))
         }
         RunEvent::Operations {
             reference,
@@ -59,8 +57,7 @@ pub(super) fn masked(event: RunEvent, mask: &SecretMask) -> RunEvent {
 }
 
 fn is_secret_log(entry: &LogEntry, mask: &SecretMask) -> bool {
-    let is_planned = matches!(&entry.kind, LogKind::Planned(text) if mask.finds(text));
-    is_planned || mask.finds(&entry.message)
+    mask.finds(entry.text()) || mask.finds(&entry.message)
 }
 
 fn masked_status(status: Arc<ResourceStatus>, mask: &SecretMask) -> Arc<ResourceStatus> {

@@ -328,10 +328,10 @@ async fn end_protection(run: &mut Running<'_>, device: &mut ActiveDevice) -> Opt
     let is_stopped = || stop.is_cancelled() || deadline.passed_by().is_some();
     let events = &mut run.events;
     let mut on_wait = |problem: &str, longest: Duration| {
-        let longest = duration::render(longest);
+        let limit = duration::render(longest);
         let text =
-            format!("waiting for the device to revert the changes, at most {longest}: {problem}");
-        events.run_log().notice(text);
+            format!("waiting for the device to revert the changes, at most {limit}: {problem}");
+        events.log_wait(text, longest);
     };
     let end = provider.end_run(ended, &is_stopped, &mut on_wait).await;
     if let Some(reason) = provider.unprotected() {

@@ -164,6 +164,15 @@ impl<'a> EventRecorder<'a> {
         }
     }
 
+    /// Logs what the run waits for, at most so long.
+    pub(crate) fn log_wait(&mut self, text: String, longest: Duration) {
+        let entry = LogEntry {
+            kind: LogKind::Wait(longest),
+            ..self.entry(Level::Notice, text)
+        };
+        self.emit(entry.into());
+    }
+
     /// Logs the duration of the transaction, as Puppet does.
     pub(crate) fn log_duration(&mut self, took: Duration) {
         let text = format!("Applied catalog in {:.2} seconds", took.as_secs_f64());

@@ -6,7 +6,7 @@ use switchtender_devices::value::{Name, Typed, Value};
 
 use crate::catalog::rich_data;
 use crate::report::RunRecord;
-use crate::transaction::{LogKind, ResourceStatus};
+use crate::transaction::ResourceStatus;
 
 /// A text of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(super) fn visit(record: &mut RunRecord, visitor: &mut dyn FnMut(Slot, &mut S
     for log in &mut record.logs {
         let log = Arc::make_mut(log);
         visitor(Slot::text("message"), &mut log.message);
-        if let LogKind::Planned(text) = &mut log.kind {
+        if let Some(text) = log.kind.text_mut() {
             visitor(Slot::text("message"), text);
         }
     }

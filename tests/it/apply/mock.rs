@@ -212,9 +212,7 @@ async fn mock_lists_unsupported_configuration_lines() {
         .await;
     ran.assert_code(0);
     assert_eq!(
-        ran.text()
-            .matches(&format!("sw1: Warning: {unknown}"))
-            .count(),
+        ran.text().matches(&format!("Warning: {unknown}")).count(),
         1
     );
     let ran = lab

@@ -1,5 +1,7 @@
 //! Groups of devices with alike results as text: each below the names of its devices, and what differs as a table.
 
+use indexmap::IndexMap;
+
 use super::device_names::wrapped;
 use super::plan::PlanText;
 use super::{message, table};
@@ -8,6 +10,7 @@ use crate::report::RunRecord;
 use crate::report::alike::{AlikeGroup, ValueTable};
 use crate::run_kind::RunKind;
 use crate::terminal_text::{Style, TerminalText};
+use crate::transaction::LogEntry;
 
 /// Maximum number of different warnings of a group.
 const MAX_WARNINGS: usize = 5;
@@ -35,16 +38,55 @@ pub(crate) fn render(group: &AlikeGroup, colored: bool) -> TerminalText {
         let plan = PlanText::new(record, of_first, colored);
         text.append(&plan.changes);
         add_values(&mut text, &group.values);
-        if text.as_str().contains(DEVICE) && group.devices.len() > 1 {
-            text.end_line()
-                .line(format_args!("  {DEVICE} is the name of each device"));
-        }
+        explain_device(&mut text, group);
         text.append(&plan.difference);
     } else {
         message::add_all(&mut text, "  ", record);
         add_values(&mut text, &group.values);
+        explain_device(&mut text, group);
     }
     text.end_line().clone()
+}
+
+/// Explains the placeholder of the device where the text has it.
+fn explain_device(text: &mut TerminalText, group: &AlikeGroup) {
+    if text.as_str().contains(DEVICE) && group.devices.len() > 1 {
+        text.end_line()
+            .line(format_args!("  {DEVICE} is the name of each device"));
+    }
+}
+
+/// Takes the warnings that several groups have, and renders each with its devices.
+pub(super) fn take_shared_warnings(groups: &mut Vec<AlikeGroup>, colored: bool) -> TerminalText {
+    let key = |entry: &LogEntry| (entry.source.clone(), entry.text().to_owned());
+    let mut devices: IndexMap<(String, String), (usize, Vec<String>)> = IndexMap::new();
+    for (entry, names) in groups.iter().flat_map(|group| &group.warnings) {
+        let (count, all) = devices.entry(key(entry)).or_default();
+        *count += 1;
+        all.extend(names.iter().cloned());
+    }
+    devices.retain(|_, (count, _)| *count > 1);
+    for group in groups.iter_mut() {
+        group
+            .warnings
+            .retain(|(entry, _)| !devices.contains_key(&key(entry)));
+    }
+    // Some had nothing else.
+    groups.retain(|group| !group.warnings.is_empty() || !group.record.logs.is_empty());
+    let mut text = TerminalText::with_colors(colored);
+    for ((source, warning), (_, names)) in &devices {
+        let names = range::of_names(names.iter().map(String::as_str)).join(", ");
+        text.paint(Style::Yellow, "warning")
+            .add(format_args!(": {names}: "));
+        if source != "Puppet" {
+            text.add(format_args!("{source}: "));
+        }
+        text.line(warning);
+    }
+    if !devices.is_empty() {
+        text.end_line();
+    }
+    text
 }
 
 /// Adds the names of devices and their platform.

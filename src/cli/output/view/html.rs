@@ -56,7 +56,8 @@ impl View for Html {
     fn event(&mut self, _: &DeviceName, _: &DeviceEvent) {}
 
     fn device(&mut self, finished: &FinishedDevice) {
-        self.progress.advance(status(finished.record.as_ref()));
+        let status = status(finished.record.as_ref());
+        self.progress.advance(&finished.device, status);
         let Some(record) = &finished.record else {
             return;
         };

@@ -1,16 +1,16 @@
 //! Text for people: one line per message in Puppet's wording, a progress bar on a terminal, a table
 //! at the end.
 
-use std::collections::{HashMap, HashSet};
+mod failures;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use indicatif::ProgressBar;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::FIRST_CONNECTION;
 use tokio::time::Instant;
 
-use super::common_reason::DeviceWords;
 use super::device_groups::{self, add_heading};
 use super::device_names::wrapped;
 use super::device_outputs::DeviceOutputs;
@@ -18,19 +18,14 @@ use super::group_record;
 use super::message;
 use super::plan::PlanText;
 use super::progress::DeviceProgress;
-use super::summary::{FailureReason, MAX_ROWS, Summary};
-use super::{
-    DeviceFailure, DeviceSummary, FinishedDevice, RunScope, View, level, of_device, status,
-    status_word,
-};
+use super::summary::Summary;
+use super::{DeviceSummary, FinishedDevice, RunScope, View, level, status, status_word};
 use crate::catalog::Level;
 use crate::cli::exit::{CommandError, print};
 use crate::cli::options::global::Global;
 use crate::cli::options::view_arguments::ViewFilter;
 use crate::clock;
-use crate::diagnostic::terminal::{self, RenderOptions};
-use crate::diagnostic::{Diagnostic, Severity, limit};
-use crate::fleet::device_run::{DeviceEvent, DeviceRunError};
+use crate::fleet::device_run::DeviceEvent;
 use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
 use crate::fleet::run_request::RunRequest;
@@ -38,11 +33,9 @@ use crate::inventory::{Inventory, range};
 use crate::report::alike::{AlikeDevice, AlikeDevices};
 use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
-use crate::terminal_text::{Style, TerminalText};
+use crate::terminal_text::TerminalText;
 use crate::transaction::{LogEntry, LogKind, RunEvent};
-
-/// Maximum number of findings of one code about one device.
-const MAX_FINDINGS: usize = 20;
+use failures::{FailureStyle, Failures};
 
 pub(crate) struct Human {
     kind: RunKind,
@@ -65,44 +58,18 @@ pub(crate) struct Human {
     filter: ViewFilter,
     /// Files for the text about devices.
     outputs: Option<DeviceOutputs>,
-    /// More than one device is shown on standard output.
+    /// More than one device is shown on standard output: those with equal text together, below their names.
     is_fleet: bool,
-    /// Devices with equal text are shown together, each below its name.
-    is_grouped: bool,
-    /// Messages of devices that are shown with the device, or not at all.
+    /// Messages of a device that are shown with it, or not at all.
     held: HashMap<DeviceName, Vec<TerminalText>>,
-    /// Those of devices that are shown in groups.
+    /// Those of devices of a fleet.
     messages: HashMap<DeviceName, Vec<Arc<LogEntry>>>,
     groups: AlikeDevices,
-    /// Why devices failed or could not run.
-    reasons: HashMap<DeviceName, Reason>,
+    failures: Failures,
     /// By device: refused commands and the answers, until the error that they explain is shown.
     refused: HashMap<DeviceName, TerminalText>,
-    /// Positions in the inventory that were rendered: many devices may share one.
-    rendered: HashSet<(&'static str, usize)>,
-    /// The devices of each warning.
-    warnings: IndexMap<String, Vec<DeviceName>>,
     /// Devices whose host key or certificate was stored at the first connection.
     first_connections: Vec<DeviceName>,
-    device_words: DeviceWords,
-    /// Why devices could not run, without what names them: equal reasons are shown for the first device, and with
-    /// all devices in the summary.
-    failures: HashSet<String>,
-}
-
-/// The first error of a device, and the number of its errors.
-struct Reason {
-    first: String,
-    count: usize,
-}
-
-impl std::fmt::Display for Reason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.count {
-            1 => f.write_str(&self.first),
-            count => write!(f, "{} (first of {count} errors)", self.first),
-        }
-    }
 }
 
 impl Human {
@@ -118,6 +85,7 @@ impl Human {
         let kind = request.kind;
         let noop = kind.is_noop();
         let is_fleet = devices > 1 && outputs.is_none();
+        let has_reasons = filter.is_quiet() || outputs.is_some();
         Self {
             kind,
             run_kind: kind,
@@ -133,17 +101,12 @@ impl Human {
             filter,
             outputs,
             is_fleet,
-            is_grouped: is_fleet && (kind == RunKind::Plan || devices > MAX_ROWS),
             held: HashMap::new(),
             messages: HashMap::new(),
             groups: AlikeDevices::default(),
-            reasons: HashMap::new(),
+            failures: Failures::new(inventory, has_reasons),
             refused: HashMap::new(),
-            rendered: HashSet::new(),
-            warnings: IndexMap::default(),
             first_connections: Vec::new(),
-            device_words: DeviceWords::of(inventory),
-            failures: HashSet::new(),
         }
     }
 
@@ -175,20 +138,25 @@ impl Human {
                 "Puppet" => entry.message.clone(),
                 source => format!("{source}: {}", entry.message),
             };
-            self.add_reason(device, message);
+            self.failures.add_reason(device, message);
         }
         // The summary has the duration of the whole run.
         if entry.level < self.level || entry.kind == LogKind::Duration {
             return;
         }
+        if let LogKind::Wait(longest) = entry.kind {
+            self.progress.wait(device, longest);
+            if self.is_fleet && !self.filter.is_quiet() {
+                let mut text = self.text();
+                message::add(&mut text, &format!("{device}: "), self.kind, entry);
+                return self.write(&text);
+            }
+        }
         if self.is_fleet && entry.message.starts_with(FIRST_CONNECTION) {
             self.first_connections.push(device.clone());
             return;
         }
-        if self.is_repeated(device, entry) {
-            return;
-        }
-        if self.is_grouped {
+        if self.is_fleet {
             let messages = self.messages.entry(device.clone()).or_default();
             messages.push(Arc::clone(entry));
             return;
@@ -196,23 +164,6 @@ impl Human {
         let mut text = self.text();
         message::add(&mut text, &format!("{device}: "), self.kind, entry);
         self.show(device, &text);
-    }
-
-    /// Whether another device had this warning, too: the summary lists the devices.
-    fn is_repeated(&mut self, device: &DeviceName, entry: &LogEntry) -> bool {
-        if entry.level != Level::Warning || !self.is_fleet || self.is_grouped {
-            return false;
-        }
-        let text = match entry.source.as_str() {
-            "Puppet" => entry.message.clone(),
-            source => format!("{source}: {}", entry.message),
-        };
-        let devices = self.warnings.entry(text).or_default();
-        let is_repeated = devices.last().is_some_and(|last| last != device);
-        if !devices.contains(device) {
-            devices.push(device.clone());
-        }
-        is_repeated
     }
 
     /// The devices whose keys were stored, in the order of the inventory.
@@ -227,28 +178,6 @@ impl Human {
             ));
         }
         text
-    }
-
-    /// The warnings that several devices have, with the devices in the order of the inventory.
-    fn repeated_warnings(&mut self, order: &HashMap<&str, usize>) -> TerminalText {
-        let mut text = self.text();
-        for (warning, mut devices) in std::mem::take(&mut self.warnings) {
-            if devices.len() > 1 {
-                devices.sort_by_key(|device| order.get(device.as_str()).copied());
-                let names = range::of_names(devices.iter().map(DeviceName::as_str));
-                text.line(format_args!("warning: {}: {warning}", names.join(", ")));
-            }
-        }
-        text
-    }
-
-    fn add_reason(&mut self, device: &DeviceName, message: String) {
-        let reasons = self.reasons.entry(device.clone());
-        let reason = reasons.or_insert(Reason {
-            first: message,
-            count: 0,
-        });
-        reason.count += 1;
     }
 }
 
@@ -270,7 +199,7 @@ impl View for Human {
                     self.show(device, &text);
                 }
             }
-            DeviceEvent::Run(RunEvent::Operations { commands, .. }) if !self.is_grouped => {
+            DeviceEvent::Run(RunEvent::Operations { commands, .. }) if !self.is_fleet => {
                 let mut text = self.text();
                 message::add_refusals(&mut text, &format!("{device}: "), commands);
                 if !text.is_empty() {
@@ -345,12 +274,12 @@ impl View for Human {
             && messages.is_empty()
             && !self.messages.contains_key(&finished.device);
         let is_rendered = self.filter.shows(word) && !self.filter.is_quiet() && !is_silent;
-        if self.is_grouped {
+        if self.is_fleet {
             self.add_to_groups(finished, is_rendered);
-            return self.progress.advance(status);
+            return self.progress.advance(&finished.device, status);
         }
         let failure = finished.result.as_ref().err();
-        let failure = failure.map(|failure| self.failure(finished, failure));
+        let failure = failure.map(|failure| self.failures.text(finished, failure, self.style()));
         if let Some(outputs) = &mut self.outputs {
             let mut text = TerminalText::new();
             joined(&mut text, &messages);
@@ -365,7 +294,7 @@ impl View for Human {
         } else if is_rendered {
             self.show_device(finished, &messages, failure);
         }
-        self.progress.advance(status);
+        self.progress.advance(&finished.device, status);
     }
 
     fn end(&mut self, all: &[DeviceSummary]) -> Result<(), CommandError> {
@@ -380,13 +309,12 @@ impl View for Human {
         self.show_groups(Some(&order));
         let mut text = TerminalText::with_colors(self.is_summary_colored);
         // A plan and a group of devices end with an empty line.
-        let has_end = self.kind == RunKind::Plan || self.is_grouped;
+        let has_end = self.kind == RunKind::Plan || self.is_fleet;
         if !has_end && !self.filter.is_quiet() && self.outputs.is_none() {
             text.end_line();
         }
         text.append(&self.summary(all));
-        text.append(&self.stored_keys(&order));
-        print(text.append(&self.repeated_warnings(&order)));
+        print(text.append(&self.stored_keys(&order)));
         self.outputs.take().map_or(Ok(()), DeviceOutputs::end)
     }
 }
@@ -395,8 +323,16 @@ impl Human {
     /// Shows what follows as the output of this kind of run over so many devices.
     fn switch_to(&mut self, kind: RunKind, devices: usize) {
         (self.kind, self.noop) = (kind, kind.is_noop());
-        self.is_grouped = self.is_fleet && (kind == RunKind::Plan || devices > MAX_ROWS);
         self.progress.restart(devices, self.noop);
+    }
+
+    fn style(&self) -> FailureStyle {
+        FailureStyle {
+            colored: self.colored,
+            is_fleet: self.is_fleet,
+            has_end: self.kind == RunKind::Plan || self.is_fleet,
+            is_in_file: self.outputs.is_some(),
+        }
     }
 
     fn summary(&self, all: &[DeviceSummary]) -> TerminalText {
@@ -405,21 +341,14 @@ impl Human {
             filter: &self.filter,
             noop: self.noop,
             colored: self.is_summary_colored,
-            has_reasons: self.filter.is_quiet() || self.outputs.is_some(),
+            has_reasons: self.failures.has_reasons(),
             took: self.began.elapsed(),
             kind: self.kind,
             batches: self.batches,
             // What is next after the plan of a run is the question.
             is_stored: self.is_stored && self.kind == self.run_kind,
         };
-        summary.text(|ended| {
-            let known = self.reasons.get(&ended.device);
-            let text = known.map_or_else(|| "the run was stopped".to_owned(), Reason::to_string);
-            FailureReason {
-                common: self.device_words.alike(&ended.device, &text),
-                text,
-            }
-        })
+        summary.text(|ended| self.failures.reason(&ended.device))
     }
 
     /// Shows a finished device on standard output.
@@ -450,14 +379,14 @@ impl Human {
         let logs = self.messages.remove(device).unwrap_or_default();
         let record = match (&finished.result, &finished.record) {
             (Err(failure), _) if group_record::has_positions(failure) => {
-                let failure = self.failure(finished, failure);
+                let failure = self.failures.text(finished, failure, self.style());
                 if is_rendered {
                     self.show_failure(finished, &logs, &failure);
                 }
                 return;
             }
             (Err(failure), _) => {
-                let why = self.add_failure_reason(finished, failure);
+                let why = self.failures.add(finished, failure);
                 group_record::of_failure(self.kind, &finished.device, failure, why)
             }
             (Ok(()), Some(record)) => group_record::of_record(self.kind, record),
@@ -470,7 +399,7 @@ impl Human {
         self.groups.add(AlikeDevice {
             name: device.to_string(),
             platform: finished.platform.to_string(),
-            own: self.device_words.of_device(device),
+            own: self.failures.words_of(device),
             record: RunRecord {
                 logs: [logs, record.logs.clone()].concat(),
                 ..record
@@ -498,117 +427,20 @@ impl Human {
 
     /// Shows the groups of devices, in the order of the inventory or in that of their names.
     fn show_groups(&mut self, order: Option<&HashMap<&str, usize>>) {
-        let (failed, complete): (Vec<_>, Vec<_>) = std::mem::take(&mut self.groups)
+        let (failed, mut complete): (Vec<_>, Vec<_>) = std::mem::take(&mut self.groups)
             .groups(order)
             .into_iter()
             .partition(|group| group.record.error.is_some());
+        let shared = if self.kind == RunKind::Plan {
+            TerminalText::new()
+        } else {
+            device_groups::take_shared_warnings(&mut complete, self.colored)
+        };
         for group in complete.iter().chain(&failed) {
             self.write(&device_groups::render(group, self.colored));
         }
-    }
-
-    /// Whether no finding at this position of the inventory was rendered.
-    fn is_new(&mut self, found: &Diagnostic) -> bool {
-        match found.labels.first() {
-            Some(label) => self.rendered.insert((found.code, label.span.start)),
-            None => true,
-        }
-    }
-
-    /// Why a device has no result.
-    fn failure(&mut self, finished: &FinishedDevice, failure: &DeviceFailure) -> TerminalText {
-        let mut text = self.text();
-        if let DeviceFailure::Run(error) = failure {
-            let mut findings = error.findings().to_vec();
-            if matches!(error, DeviceRunError::Credentials { .. }) && self.outputs.is_none() {
-                findings.retain(|found| self.is_new(found));
-            }
-            let options = RenderOptions {
-                colors: self.colored,
-            };
-            let limited = limit(findings, MAX_FINDINGS);
-            text.append(&terminal::render(&limited, options));
-        }
-        let why = self.add_failure_reason(finished, failure);
-        let hint = match failure {
-            DeviceFailure::Run(error) => error.hint(),
-            _ => None,
-        };
-        if self.is_fleet && !self.is_new_failure(&finished.device, &why, hint.as_deref(), failure) {
-            return TerminalText::new();
-        }
-        text.add(format_args!("{}: ", finished.device))
-            .paint(Style::BoldRed, "Error")
-            .line(format_args!(": {why}"));
-        if let Some(hint) = hint {
-            text.add(format_args!("{}: ", finished.device))
-                .paint(Style::BoldCyan, "Hint")
-                .line(format_args!(": {hint}"));
-        }
-        if self.kind == RunKind::Plan || self.is_grouped {
-            text.end_line();
-        }
-        text
-    }
-
-    /// Adds why a device has no result to the reasons of the summary.
-    fn add_failure_reason(&mut self, finished: &FinishedDevice, failure: &DeviceFailure) -> String {
-        let why = of_device(&finished.device, failure);
-        let why = finished
-            .mask
-            .apply(&why[finished.device.len() + ": ".len()..]);
-        self.reasons.remove(&finished.device);
-        self.add_reason(&finished.device, self.summary_of(&why, failure));
-        why
-    }
-
-    /// Whether no other device has the same error, hint and findings.
-    fn is_new_failure(
-        &mut self,
-        device: &DeviceName,
-        why: &str,
-        hint: Option<&str>,
-        failure: &DeviceFailure,
-    ) -> bool {
-        let findings = match failure {
-            DeviceFailure::Run(error) => error.findings(),
-            DeviceFailure::Task(_) => &[],
-        };
-        let mut texts = vec![why, hint.unwrap_or_default()];
-        for found in findings {
-            texts.extend([found.code, &found.message]);
-            texts.extend(found.labels.iter().map(|label| label.source.name.as_str()));
-        }
-        let texts = texts.join("\n");
-        // A difference from a plan is one of each device.
-        let key = match failure {
-            DeviceFailure::Run(DeviceRunError::Plan { .. } | DeviceRunError::Strict { .. }) => {
-                texts
-            }
-            _ => self.device_words.common(device, &texts),
-        };
-        self.failures.insert(key)
-    }
-
-    /// The reason in the summary. Without the findings above it, it has the first of them.
-    fn summary_of(&self, why: &str, failure: &DeviceFailure) -> String {
-        let findings = match failure {
-            DeviceFailure::Run(error) => error.findings(),
-            DeviceFailure::Task(_) => &[],
-        };
-        let mut errors = findings
-            .iter()
-            .filter(|found| found.severity == Severity::Error);
-        match errors.next() {
-            Some(first) if self.filter.is_quiet() || self.outputs.is_some() => {
-                let label = first.labels.first();
-                let position = label.map(|label| {
-                    let line = label.source.position(label.span.start).0;
-                    format!("{}:{line}: ", label.source.name)
-                });
-                format!("{why}: {}{}", position.unwrap_or_default(), first.message)
-            }
-            _ => why.to_owned(),
+        if !shared.is_empty() {
+            self.write(&shared);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Messages of a run as text: one line each in Puppet's wording, with refused commands below the error that they
+//! Messages of a run as text for people: one line each, with refused commands below the error that they
 //! explain.
 
 use crate::catalog::Level;
 use crate::report::RunRecord;
 use crate::run_kind::RunKind;
 use crate::terminal_text::{Style, TerminalText};
-use crate::transaction::{CommandOutcome, CommandRecord, LogEntry};
+use crate::transaction::{CommandOutcome, CommandRecord, LogEntry, LogKind};
 
 /// Adds a message behind a prefix.
 pub(super) fn add(text: &mut TerminalText, prefix: &str, kind: RunKind, entry: &LogEntry) {
@@ -14,11 +14,10 @@ pub(super) fn add(text: &mut TerminalText, prefix: &str, kind: RunKind, entry: &
     if entry.source != "Puppet" {
         text.add(format_args!("{}: ", entry.source));
     }
-    // In a run with changes, the change of a resource with `noop` is not coming.
-    let message = if kind.is_noop() {
-        entry.text()
-    } else {
-        &entry.message
+    let message = match entry.kind {
+        // In a run with changes, the change of a resource with `noop` is not coming.
+        LogKind::Planned(_) if !kind.is_noop() => &entry.message,
+        _ => entry.text(),
     };
     // A hash has several lines. Line ends in texts are escaped.
     let mut lines = message.lines();

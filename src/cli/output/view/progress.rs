@@ -1,9 +1,12 @@
-//! The progress bar of a run over several devices, on standard error.
+//! The progress of a run on standard error: a bar for several devices, the time for one, and what waits.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use switchtender_devices::duration;
+use switchtender_devices::names::DeviceName;
 
 use crate::report::RunStatus;
 
@@ -15,17 +18,26 @@ pub(super) struct DeviceProgress {
     bar: ProgressBar,
     /// Nothing is changed: pending changes are counted.
     noop: bool,
+    is_fleet: bool,
     changed: usize,
     failed: usize,
+    /// The devices that may revert their changes, and the longest wait for one of them.
+    waiting: BTreeSet<DeviceName>,
+    longest: Duration,
 }
 
 impl DeviceProgress {
-    /// A bar for so many devices, if standard error is a terminal.
+    /// The progress of so many devices, if standard error is a terminal.
     pub(super) fn new(devices: usize, noop: bool) -> Self {
-        let bar = if std::io::stderr().is_terminal() && devices > 1 {
+        let is_fleet = devices > 1;
+        let bar = if std::io::stderr().is_terminal() {
+            let template = if is_fleet {
+                "{bar:30} {pos}/{len} devices{msg}, {elapsed}"
+            } else {
+                "{spinner} {msg}, {elapsed}"
+            };
             let style =
-                ProgressStyle::with_template("{bar:30} {pos}/{len} devices{msg}, {elapsed}")
-                    .expect("the template is well-formed");
+                ProgressStyle::with_template(template).expect("the template is well-formed");
             ProgressBar::new(devices as u64).with_style(style)
         } else {
             ProgressBar::hidden()
@@ -33,8 +45,11 @@ impl DeviceProgress {
         let progress = Self {
             bar,
             noop,
+            is_fleet,
             changed: 0,
             failed: 0,
+            waiting: BTreeSet::new(),
+            longest: Duration::ZERO,
         };
         progress.update();
         // The time passes also while no device ends.
@@ -45,6 +60,7 @@ impl DeviceProgress {
     /// Counts other devices from zero.
     pub(super) fn restart(&mut self, devices: usize, noop: bool) {
         (self.noop, self.changed, self.failed) = (noop, 0, 0);
+        self.waiting.clear();
         self.bar.reset();
         self.bar.set_length(devices as u64);
         self.update();
@@ -55,8 +71,16 @@ impl DeviceProgress {
         (!self.bar.is_hidden()).then(|| self.bar.clone())
     }
 
+    /// The run waits until a device has reverted its changes, at most so long.
+    pub(super) fn wait(&mut self, device: &DeviceName, longest: Duration) {
+        self.waiting.insert(device.clone());
+        self.longest = self.longest.max(longest);
+        self.update();
+    }
+
     /// Adds a device.
-    pub(super) fn advance(&mut self, status: RunStatus) {
+    pub(super) fn advance(&mut self, device: &DeviceName, status: RunStatus) {
+        self.waiting.remove(device);
         match status {
             RunStatus::Changed | RunStatus::Pending => self.changed += 1,
             RunStatus::Unchanged => {}
@@ -72,8 +96,26 @@ impl DeviceProgress {
     }
 
     fn update(&self) {
-        let verb = if self.noop { "to change" } else { "changed" };
-        let text = format!(", {} {verb}, {} failed", self.changed, self.failed);
+        let verb = match (self.is_fleet, self.noop) {
+            (true, true) => "to change",
+            (true, false) => "changed",
+            (false, true) => "planning",
+            (false, false) => "applying",
+        };
+        let mut text = if self.is_fleet {
+            format!(", {} {verb}, {} failed", self.changed, self.failed)
+        } else {
+            verb.to_owned()
+        };
+        if !self.waiting.is_empty() {
+            let devices = if self.is_fleet {
+                format!("{} ", self.waiting.len())
+            } else {
+                String::new()
+            };
+            let limit = duration::render(self.longest);
+            text += &format!(", {devices}waiting for a revert (at most {limit})");
+        }
         self.bar.set_message(text);
     }
 
