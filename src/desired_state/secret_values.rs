@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
+use switchtender_devices::diagnostic::Diagnostic;
 
 use super::document::{YamlKey, YamlNode, YamlValue};
 use super::error::StateError;
 use super::merged_state::{MergedState, ValueOrigin};
-use crate::inventory::Secrets;
 use crate::inventory::placeholders::{PlaceholderError, Placeholders};
 use crate::inventory::secret_source::SecretSource;
 use crate::inventory::secrets::LookupError;
+use crate::inventory::{NO_VAULT_HELP, Secrets};
 
 pub(super) const FORMS: &str = "write {secret: {env: VARIABLE}}, {secret: {file: PATH}}, {secret: {command: [PROGRAM, ARGUMENT]}}, \
      {secret: {credential: NAME}} or {secret: {vault: PATH, field: FIELD}}";
@@ -143,6 +144,17 @@ impl InvalidSecretSource {
 }
 
 impl MergedState {
+    /// Errors about secrets in Vault, for an inventory that has none.
+    pub(super) fn secrets_without_vault(&self, directory: &Path) -> Vec<Diagnostic> {
+        let sources = self.secret_sources(directory).into_iter();
+        let in_vault = sources.filter(|(source, _)| matches!(source, SecretSource::Vault { .. }));
+        let error = |(source, origin): (SecretSource, &ValueOrigin)| {
+            let text = format!("{source} cannot be read: the table [vault] is missing");
+            origin.error("missing-key", text).help(NO_VAULT_HELP)
+        };
+        in_vault.map(error).collect()
+    }
+
     /// The valid sources of secrets in attributes.
     fn secret_sources(&self, directory: &Path) -> Vec<(SecretSource, &ValueOrigin)> {
         let resources = self.types.values().flat_map(|resources| resources.values());

@@ -34,6 +34,8 @@ pub(crate) struct StateDirectory {
     pub(crate) path: PathBuf,
     /// Label keys of the inventory; files of later keys replace values of earlier ones.
     label_order: Vec<String>,
+    /// The inventory has a Vault for secrets.
+    has_vault: bool,
     /// Each file is read and parsed once.
     files: Mutex<HashMap<PathBuf, Option<Arc<StateFile>>>>,
 }
@@ -66,6 +68,7 @@ impl StateDirectory {
         Self {
             path: path.to_owned(),
             label_order: inventory.label_order.clone(),
+            has_vault: inventory.vault.is_some(),
             files: Mutex::default(),
         }
     }
@@ -109,10 +112,15 @@ impl StateDirectory {
                 device: device.name.to_string(),
             });
         }
-        Ok(MergedState {
+        let mut merged = MergedState {
             placeholders: device.placeholders(),
             ..merge::merge(&layers, &Views::new(registry, &device.platform))
-        })
+        };
+        if !self.has_vault {
+            let errors = merged.secrets_without_vault(&self.path);
+            merged.errors.extend(errors);
+        }
+        Ok(merged)
     }
 
     /// The files that apply to a device if they exist. Later ones replace values of earlier ones.

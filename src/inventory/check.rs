@@ -11,6 +11,7 @@ use switchtender_devices::session::LineTransport;
 
 use super::device::DeviceEntry;
 use super::secret_source::SecretSource;
+use super::secrets::NO_VAULT_HELP;
 use super::setting::SettingOrigin;
 use super::table_settings::Jump;
 use super::{device_order, range};
@@ -147,7 +148,7 @@ pub(crate) fn check_vault(
         let found = first
             .origin
             .error("missing-key", "the table [vault] is missing");
-        findings.push(found.help("add [vault] with the `address` of the server"));
+        findings.push(found.help(NO_VAULT_HELP));
     }
 }
 

@@ -422,40 +422,17 @@ fn expanded(findings: &Findings, devices: NamedTables) -> NamedTables {
     found
 }
 
-/// The platforms in `examples/definitions`.
-const EXAMPLE_PLATFORMS: [&str; 20] = [
-    "aruba_aoscx",
-    "dell_os10",
-    "extreme_exos",
-    "fortigate_rest",
-    "fortios",
-    "h3c_comware",
-    "haproxy_dataplane",
-    "huawei_vrp",
-    "ios_xe_restconf",
-    "ios_xr",
-    "junos",
-    "junos_netconf",
-    "netscaler",
-    "openconfig_netconf",
-    "pan_os",
-    "routeros_rest",
-    "sonic",
-    "srlinux",
-    "sros",
-    "vyos",
-];
+/// The platforms in `examples/definitions`, each with its aliases.
+const EXAMPLE_PLATFORMS: &str = include_str!("example_platforms.txt");
 
-/// The example platform that a name means: `vrp` and `huawei-vrp` are `huawei_vrp`.
+/// The example platform with this name or alias.
 fn example_platform(name: &str) -> Option<&'static str> {
-    let name = name.to_lowercase().replace('-', "_");
-    let name = name.rsplit('.').next().unwrap_or(&name);
-    let is_part = |long: &str, short: &str| {
-        let rest = long.strip_suffix(short);
-        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
-    };
-    let mut all = EXAMPLE_PLATFORMS.into_iter();
-    all.find(|example| is_part(name, example) || is_part(example, name))
+    let plain = |text: &str| text.to_lowercase().replace('-', "_");
+    let platforms = EXAMPLE_PLATFORMS.lines();
+    platforms
+        .map(|line| line.split(' '))
+        .find(|names| names.clone().any(|known| plain(known) == plain(name)))
+        .and_then(|mut names| names.next())
 }
 
 /// The error that a platform does not exist.

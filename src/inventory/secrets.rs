@@ -35,6 +35,10 @@ const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 /// Maximum length of a secret in bytes.
 const LONGEST: usize = 64 << 10;
 
+/// What to do for a secret in Vault without its table.
+pub(crate) const NO_VAULT_HELP: &str =
+    "add [vault] with the `address` of the server to the inventory";
+
 /// Whether secrets of desired state may come from commands: `[secrets] commands` in the settings of the
 /// site, never in the state or the inventory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,9 +160,7 @@ impl LookupError {
             LookupError::NoCredentials(name) => Some(format!(
                 "systemd sets it with `LoadCredential={name}:PATH` or `LoadCredentialEncrypted=` in the unit"
             )),
-            LookupError::NoVault(_) => {
-                Some("add [vault] with the `address` of the server".to_owned())
-            }
+            LookupError::NoVault(_) => Some(NO_VAULT_HELP.to_owned()),
             LookupError::Vault { path, source } => source.help(path),
             LookupError::VaultLogin(source) => source.help(),
             LookupError::StateCommand => Some(

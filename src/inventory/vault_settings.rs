@@ -32,6 +32,20 @@ pub(crate) enum VaultLogin {
 }
 
 impl VaultSettings {
+    /// The environment variables of the login.
+    pub(crate) fn environment_variables(&self) -> impl Iterator<Item = &str> {
+        let sources = match &self.login {
+            VaultLogin::Token(token) => vec![token],
+            VaultLogin::AppRole {
+                role_id, secret_id, ..
+            } => vec![role_id, secret_id],
+        };
+        sources.into_iter().filter_map(|source| match source {
+            SecretSource::Env(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     /// Reads the table.
     pub(super) fn read(table: &Table<'_>, file: &FileContext<'_>) -> Option<Self> {
         let address = table.get("address");

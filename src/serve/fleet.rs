@@ -20,6 +20,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::accept_drift::DriftRequest;
+use super::access::OidcSettings;
 use super::dispatcher::ScheduledDevice;
 use super::queue::QueueLimits;
 use super::schedule::DeviceSchedule;
@@ -43,7 +44,7 @@ use crate::fleet::mock_fleet::MockFleet;
 use crate::fleet::run_request::{LockWait, RunRequest};
 use crate::fleet::server_run::ServerFleet;
 use crate::history::device_state::KnownDevice;
-use crate::inventory::{Device, Inventory, InventoryOptions, Secrets};
+use crate::inventory::{Device, Inventory, InventoryOptions, NO_VAULT_HELP, Secrets};
 use crate::run_kind::RunKind;
 use crate::store::Store;
 use crate::validate::Policy;
@@ -196,6 +197,14 @@ impl ServeFleet {
         let inventory = Inventory::load(&self.settings.inventory, &options)?;
         self.warnings.extend(inventory.command_warnings().cloned());
         let mut findings = Vec::new();
+        let provider = self.settings.web.oidc.as_ref();
+        if provider.is_some_and(OidcSettings::needs_vault) && inventory.vault.is_none() {
+            let text = format!(
+                "`client_secret` of [oidc] is in Vault, and {} has no [vault]",
+                self.settings.inventory.display()
+            );
+            findings.push(Diagnostic::error("missing-key", text).help(NO_VAULT_HELP));
+        }
         let mut states = States::default();
         for device in inventory.devices.values() {
             let settings = &self.settings;
@@ -334,6 +343,14 @@ impl ServeFleet {
             lock_wait,
         });
         Ok(())
+    }
+
+    /// The secrets of `serve.toml`. Those in Vault are on the server of the inventory.
+    pub(crate) fn secrets_of_settings(&self) -> Secrets {
+        match &self.connector {
+            Some(connector) => Secrets::of_inventory(&connector.inventory),
+            None => Secrets::new(false),
+        }
     }
 
     /// Runs a device.

@@ -64,8 +64,8 @@ pub enum MockKind {
 pub struct Platform {
     /// The directory name of the definitions, `cisco_ios`.
     pub name: PlatformName,
-    /// Other names of the platform for `type` in `device.conf`.
-    pub(crate) aliases: Vec<String>,
+    /// Other names of the platform, in inventories of other programs and for `type` in `device.conf`.
+    pub aliases: Vec<String>,
     /// The protocol of sessions with its devices.
     pub transport: Transport,
     /// The mock device for `--mock`, if there is one.

@@ -544,13 +544,23 @@ fn proxy_password_is_masked() {
 #[test]
 fn example_platforms_are_those_of_the_directory() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/definitions");
-    let entries = std::fs::read_dir(directory).unwrap();
-    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.filter(|name| name != "models").collect();
-    names.sort();
-    assert_eq!(names, EXAMPLE_PLATFORMS);
+    let own = switchtender_devices::definitions::from_directory(&directory).unwrap();
+    let (all, shipped) = (Registry::load(&own).unwrap(), Registry::shipped());
+    let examples = all
+        .platform_names()
+        .filter(|name| shipped.platform(name).is_none());
+    let mut lines: Vec<String> = examples
+        .map(|name| {
+            let platform = all.platform(name).unwrap();
+            let names = [vec![name.to_string()], platform.aliases.clone()];
+            names.concat().join(" ")
+        })
+        .collect();
+    lines.sort();
+    assert_eq!(lines.join("\n") + "\n", EXAMPLE_PLATFORMS);
     for (name, expected) in [
         ("vrp", Some("huawei_vrp")),
+        ("cisco.iosxr.iosxr", Some("ios_xr")),
         ("juniper_junos", Some("junos")),
         ("cisco_ios", None),
     ] {

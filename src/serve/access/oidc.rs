@@ -198,9 +198,11 @@ impl OidcProvider {
     }
 
     /// Ends a login with the answer of the provider: the user, and the page after the login. A state is valid once.
+    /// `secrets` has that of the client. It is read for each login, so that a new one applies at once.
     pub(crate) async fn finish(
         &self,
         answer: &ProviderAnswer<'_>,
+        secrets: &Secrets,
         now: Instant,
     ) -> Result<(ProviderUser, String), OidcError> {
         let is_own = answer.cookie == Some(answer.state);
@@ -216,7 +218,8 @@ impl OidcProvider {
                 return Err(OidcError::Refused(text));
             }
         };
-        let token = self.token(code, login.verifier, now).await?;
+        let secret = self.secret(secrets).await?;
+        let token = self.token(code, secret, login.verifier, now).await?;
         let claims = self.verified(&token, &login.nonce, now).await?;
         Ok((self.user(&claims)?, login.next))
     }
@@ -225,6 +228,7 @@ impl OidcProvider {
     async fn token(
         &self,
         code: &str,
+        secret: Option<ClientSecret>,
         verifier: PkceCodeVerifier,
         now: Instant,
     ) -> Result<CoreIdToken, OidcError> {
@@ -232,7 +236,7 @@ impl OidcProvider {
         let client = CoreClient::from_provider_metadata(
             metadata,
             ClientId::new(self.settings.client_id.clone()),
-            self.secret().await?,
+            secret,
         )
         .set_redirect_uri(self.redirect.clone());
         let request = client
@@ -302,12 +306,11 @@ impl OidcProvider {
         })
     }
 
-    async fn secret(&self) -> Result<Option<ClientSecret>, OidcError> {
+    async fn secret(&self, secrets: &Secrets) -> Result<Option<ClientSecret>, OidcError> {
         let Some(source) = &self.settings.client_secret else {
             return Ok(None);
         };
-        // It is read for each login, so that a new one applies at once.
-        let secret = Secrets::new(false).of_source(source).await;
+        let secret = secrets.of_source(source).await;
         let secret = secret.map_err(|error| {
             tracing::error!("cannot read the secret of the client: {}", chain(&error));
             OidcError::Unavailable("the log of the process has the reason".to_owned())

@@ -92,6 +92,11 @@ impl OidcSettings {
         Some(settings)
     }
 
+    /// Whether the secret of the client is in Vault.
+    pub(crate) fn needs_vault(&self) -> bool {
+        matches!(self.client_secret, Some(SecretSource::Vault { .. }))
+    }
+
     /// Reads a table without errors.
     #[cfg(test)]
     pub(crate) fn of_text(text: &str, directory: &Path) -> Self {
@@ -149,13 +154,11 @@ fn client_secret(item: &Item<'_>, directory: &Path) -> Option<SecretSource> {
         text: "",
     };
     let source = SecretSource::read(item, &file)?;
-    let problem = match source {
-        SecretSource::Literal(_) => "is in clear text",
-        SecretSource::Vault { .. } => "cannot come from the server of the inventory's `[vault]`",
-        _ => return Some(source),
-    };
+    if !matches!(source, SecretSource::Literal(_)) {
+        return Some(source);
+    }
     item.findings.hide(item.span.clone());
-    let text = format!("`client_secret` {problem}: write `{{ file = \"oidc.secret\" }}`");
+    let text = "`client_secret` is in clear text: write `{ file = \"oidc.secret\" }`";
     item.error("secret-source", text);
     None
 }

@@ -44,6 +44,38 @@ fn write_files(dir: &Path) {
 }
 
 #[tokio::test]
+async fn secret_of_the_provider_in_vault_needs_the_vault_of_the_inventory() {
+    let dir = tempfile::tempdir().unwrap();
+    let device = "[device.sw1]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.1\"\nuser = \"u\"\nagent = true\n";
+    let settings = "inventory = \"inventory.toml\"\n[defaults]\ncatalog = \"catalogs\"\n\
+                    [oidc]\nissuer = \"https://login.test\"\nclient_id = \"a\"\n\
+                    client_secret = { vault = \"net/oidc\", field = \"secret\" }\n\
+                    [oidc.role.admins]\nrole = \"admin\"\n";
+    for (vault, is_valid) in [
+        ("", false),
+        ("[vault]\naddress = \"https://vault.test:8200\"\n", true),
+    ] {
+        fs::write(
+            dir.path().join("inventory.toml"),
+            format!("{device}{vault}"),
+        )
+        .unwrap();
+        let (fleet, _) = load_result(dir.path(), settings.to_owned()).await;
+        match fleet {
+            Ok(_) => assert!(is_valid),
+            Err(LoadFleetError::Findings(findings)) => {
+                assert!(!is_valid, "{findings:?}");
+                assert!(
+                    findings[0].message.contains("has no [vault]"),
+                    "{findings:?}"
+                );
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn device_rules_apply_to_devices_of_the_puppet_server() {
     let dir = tempfile::tempdir().unwrap();
     write_files(dir.path());

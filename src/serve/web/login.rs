@@ -16,6 +16,7 @@ use super::guard::{
 };
 use super::layout::{Sender, SenderAddress};
 use super::pager::encode;
+use super::state::WebState;
 use super::web_error::WebError;
 use crate::clock;
 use crate::serve::access::{
@@ -26,7 +27,7 @@ use crate::serve::access::{
 const LOGIN_COOKIE: &str = "switchtender_login";
 
 /// The routes that need no login, and the logout.
-pub(super) fn routes(guard: &Arc<Guard>) -> Router {
+pub(super) fn routes(guard: &Arc<Guard>) -> Router<WebState> {
     let required = RequiredRole {
         guard: Arc::clone(guard),
         role: Role::View,
@@ -40,7 +41,6 @@ pub(super) fn routes(guard: &Arc<Guard>) -> Router {
         .route("/login/oidc", get(begin_at_provider))
         .route(CALLBACK, get(login_at_provider))
         .merge(logout)
-        .with_state(Arc::clone(guard))
 }
 
 #[derive(Template)]
@@ -121,11 +121,12 @@ async fn begin_at_provider(
 
 /// The browser comes back from the provider.
 async fn login_at_provider(
-    State(guard): State<Arc<Guard>>,
+    State(state): State<WebState>,
     Extension(address): SenderAddress,
     headers: HeaderMap,
     Query(query): Query<ProviderQuery>,
 ) -> Response {
+    let guard = &state.guard;
     let Some(provider) = &guard.oidc else {
         return no_provider();
     };
@@ -136,22 +137,23 @@ async fn login_at_provider(
         error: query.error.as_deref(),
         cookie: request_cookie(&headers, LOGIN_COOKIE),
     };
-    let (found, next) = match provider.finish(&answer, now).await {
+    let secrets = state.process().fleet().secrets_of_settings();
+    let (found, next) = match provider.finish(&answer, &secrets, now).await {
         Ok((user, next)) => (Ok(user), next),
         Err(error @ (OidcError::Unavailable(_) | OidcError::Unknown)) => {
-            return failed_at_provider(&guard, &error, "");
+            return failed_at_provider(guard, &error, "");
         }
         Err(error) => (Err(error), String::new()),
     };
     let login = (guard.access).login_of_provider(found, address.0, now, time);
     match login.await {
-        Ok(login) => logged_in(&guard, &login, &next),
+        Ok(login) => logged_in(guard, &login, &next),
         Err(denied) => {
             let end = LoginEnd {
                 next: &next,
                 user: "",
             };
-            refused(&guard, &denied, end)
+            refused(guard, &denied, end)
         }
     }
 }

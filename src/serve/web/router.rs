@@ -52,10 +52,10 @@ pub(super) fn router(state: WebState) -> Router {
     }
     let is_secure = guard.is_secure;
     let router = router
+        .merge(login::routes(&guard))
         .with_state(state)
         .merge(assets::routes())
         .merge(api::document_route())
-        .merge(login::routes(&guard))
         .fallback(|| async { WebError::not_found("there is no such page") })
         .method_not_allowed_fallback(|| async {
             let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;

@@ -25,7 +25,7 @@ use crate::error_chain::chain;
 use crate::fleet::connector::{Connector, DeviceConnector};
 use crate::fleet::device_run::DeviceRunError;
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
-use crate::inventory::{Device, Inventory, InventoryOptions, Secrets, range};
+use crate::inventory::{Device, Inventory, InventoryOptions, Secrets, VaultSettings, range};
 use crate::store::Store;
 
 /// Checks the inventory and the selected devices.
@@ -61,7 +61,7 @@ pub(super) async fn check_all(
     let devices = inventory
         .select(&selection)
         .map_err(CommandError::findings)?;
-    checks.extend(check_environment(&devices));
+    checks.extend(check_environment(&inventory, &devices));
     if !args.connect {
         // A login checks the key, too.
         checks.extend(check_host_keys(&devices, &registry, &root));
@@ -144,19 +144,30 @@ pub(super) async fn check_all(
 }
 
 /// Checks the variables of secrets, and the SSH agent.
-fn check_environment(devices: &[&Device]) -> Vec<CheckResult> {
-    let mut needed: BTreeMap<&str, usize> = BTreeMap::new();
+fn check_environment(inventory: &Inventory, devices: &[&Device]) -> Vec<CheckResult> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for device in devices {
         for name in device.environment_variables() {
-            *needed.entry(name).or_default() += 1;
+            *counts.entry(name).or_default() += 1;
         }
     }
-    let check = |(name, count): (&str, usize)| {
+    let counts = counts.into_iter();
+    let mut needed: BTreeMap<&str, String> = counts
+        .map(|(name, count)| (name, format!("devices that need it: {count}")))
+        .collect();
+    for name in inventory
+        .vault
+        .iter()
+        .flat_map(VaultSettings::environment_variables)
+    {
+        needed.insert(name, "the login of [vault] needs it".to_owned());
+    }
+    let check = |(name, who): (&str, String)| {
         let subject = format!("environment variable {name}");
         match std::env::var_os(name) {
             Some(value) if !value.is_empty() => CheckResult::new(subject, CheckState::Ok, "is set"),
             _ => {
-                let text = format!("is not set; devices that need it: {count}");
+                let text = format!("is not set; {who}");
                 CheckResult::new(subject, CheckState::Error, text)
                     .hint(Some(format!("export {name}, or use another secret source")))
             }
