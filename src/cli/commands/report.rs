@@ -1,5 +1,6 @@
 //! `switchtender report`: the last reports of devices, as text or as a page.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -338,12 +339,18 @@ fn of_device(store: &Store, name: &str) -> Result<RunRecord, CommandError> {
 
 /// The devices with a report, sorted by name.
 fn devices(store: &Store) -> Result<Vec<StoredDevice>, CommandError> {
-    let mut found = store.devices().map_err(|error| {
-        let directory = store.root().join("devices");
-        CommandError::new(format!("cannot read {}", directory.display()))
-            .with_source(error)
-            .hint("choose the state directory with --state-dir DIR")
-    })?;
+    let mut found = match store.devices() {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => {
+            let directory = store.root().join("devices");
+            return Err(
+                CommandError::new(format!("cannot read {}", directory.display()))
+                    .with_source(error)
+                    .hint("choose the state directory with --state-dir DIR"),
+            );
+        }
+    };
     found.retain(|device| device.report().exists());
     Ok(found)
 }
@@ -352,10 +359,10 @@ fn devices(store: &Store) -> Result<Vec<StoredDevice>, CommandError> {
 fn all(store: &Store) -> Result<Vec<(String, RunRecord)>, CommandError> {
     let devices = devices(store)?;
     if devices.is_empty() {
-        return Err(CommandError::new(format!(
-            "{} has no report",
-            store.root().display()
-        )));
+        let text = format!("{} has no report", store.root().display());
+        return Err(CommandError::new(text).hint(
+            "runs store their reports there, those of mocks only with --state-dir DIR, which also chooses the directory",
+        ));
     }
     let reports = devices.into_iter();
     reports

@@ -104,13 +104,16 @@ impl UndoArgs {
             return Ok(Some((UndoChoice::Run(run.clone()), selection)));
         };
         let found = reference.find(&self.arguments.store)?;
-        let Some(RunEntry {
+        let RunEntry {
             device,
-            name: Some(name),
+            name,
+            status,
             ..
-        }) = found.first()
-        else {
-            return Err(CommandError::new(format!("the run {run} cannot be undone"))
+        } = &found[0];
+        // A run gets its name with its result.
+        let Some(name) = name else {
+            let text = format!("the run {run} of {device} has no changes to undo: it is {status}");
+            return Err(CommandError::new(text)
                 .hint("list the runs that can be undone with `switchtender undo`"));
         };
         let selection = if selection.is_empty() {

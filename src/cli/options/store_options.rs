@@ -65,9 +65,9 @@ impl StoreOption {
         };
         let path = &options.path;
         if !path.exists() {
-            let text = format!("cannot open the store {}: no such file", path.display());
+            let text = format!("no history is stored: {} does not exist", path.display());
             return Err(CommandError::new(text).hint(
-                "name it with --store FILE; `switchtender serve` or a run with --store creates it",
+                "`switchtender serve` and runs with --store FILE store it; --store FILE also names it here",
             ));
         }
         Ok(options)
