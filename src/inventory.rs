@@ -60,9 +60,10 @@ use file_mode::WritableFile;
 pub(crate) use load::redact;
 pub(crate) use load::{InventoryOptions, platform_hint};
 pub(crate) use save_policy::SavePolicy;
-pub(crate) use secrets::{Secrets, StateCommands};
+pub(crate) use secrets::{NO_VAULT_HELP, Secrets, StateCommands};
 pub(crate) use selection::{DeviceSelection, Selectable, TargetSyntaxError};
 pub(crate) use standby_policy::StandbyPolicy;
+pub(crate) use vault_settings::VaultSettings;
 
 /// The devices of one file.
 #[derive(Clone, Debug)]

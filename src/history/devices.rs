@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, named_params};
+use rusqlite::{OptionalExtension as _, Row, named_params, params};
 use serde::{Deserialize, Serialize};
 
 use super::time_column::{optional_time, time};
@@ -184,13 +184,7 @@ const SELECTED: &str = "is_current = 1
 const URGENCY: &str = "WHEN 'failed' THEN 0 WHEN 'unreachable' THEN 1 WHEN 'not run' THEN 2
     WHEN 'interrupted' THEN 3 WHEN 'pending' THEN 4 WHEN 'changed' THEN 5 ELSE 6 END, drift DESC";
 
-impl FleetFilter {
-    /// The names as a list for a query.
-    fn names_json(&self) -> Option<String> {
-        let names = self.names.as_ref()?;
-        Some(serde_json::to_string(names).expect("names are JSON"))
-    }
-}
+impl FleetFilter {}
 
 impl FleetOrder {
     /// The terms before the name.
@@ -221,7 +215,7 @@ impl HistoryReader<'_> {
         let rows = select.query_map(
             named_params! {
                 ":name": filter.name,
-                ":names": filter.names_json(),
+                ":names": names_json(filter.names.as_ref()),
                 ":status": filter.status,
                 ":result": filter.result,
                 ":platform": filter.platform,
@@ -246,7 +240,7 @@ impl HistoryReader<'_> {
         let count = select.query_row(
             named_params! {
                 ":name": filter.name,
-                ":names": filter.names_json(),
+                ":names": names_json(filter.names.as_ref()),
                 ":status": filter.status,
                 ":result": filter.result,
                 ":platform": filter.platform,
@@ -307,15 +301,17 @@ impl HistoryReader<'_> {
     /// The devices of which a catalog has findings, or of which text was not understood.
     pub(crate) fn findings(
         &self,
+        names: Option<&Vec<String>>,
         limit: u32,
         offset: u32,
     ) -> Result<Vec<DeviceFindings>, HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT name, findings, not_understood FROM device
              WHERE is_current = 1 AND (findings <> '[]' OR not_understood <> '[]')
+                 AND (?3 IS NULL OR name IN (SELECT value FROM json_each(?3)))
              ORDER BY name COLLATE natural_order LIMIT ?1 OFFSET ?2",
         )?;
-        let rows = select.query_map([limit, offset], |row| {
+        let rows = select.query_map(params![limit, offset, names_json(names)], |row| {
             Ok(DeviceFindings {
                 device: row.get("name")?,
                 findings: parse(&row.get::<_, String>("findings")?),
@@ -324,6 +320,11 @@ impl HistoryReader<'_> {
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
+}
+
+/// Names as a list for a query.
+pub(super) fn names_json(names: Option<&Vec<String>>) -> Option<String> {
+    names.map(|names| serde_json::to_string(names).expect("names are JSON"))
 }
 
 fn parse<T: serde::de::DeserializeOwned + Default>(text: &str) -> T {

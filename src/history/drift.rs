@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Row, params};
 use serde::Serialize;
 
+use super::devices::names_json;
 use super::time_column::{milliseconds, optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
 use crate::report::RunRecord;
@@ -43,6 +44,8 @@ pub(crate) struct DriftEntry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DriftFilter {
     pub(crate) device: Option<String>,
+    /// Only that of devices with these names.
+    pub(crate) names: Option<Vec<String>>,
     /// A part of the reference.
     pub(crate) resource: Option<String>,
     /// Only what still differs.
@@ -174,6 +177,7 @@ impl HistoryReader<'_> {
                  AND (?2 IS NULL OR instr(resource.reference, ?2) > 0)
                  AND (NOT ?3 OR ended IS NULL)
                  AND (?4 IS NULL OR ended IS NULL OR ended >= ?4)
+                 AND (?7 IS NULL OR device.name IN (SELECT value FROM json_each(?7)))
              ORDER BY drift.id DESC LIMIT ?5 OFFSET ?6",
         )?;
         let rows = select.query_map(
@@ -183,7 +187,8 @@ impl HistoryReader<'_> {
                 filter.is_open,
                 filter.after.map(milliseconds),
                 filter.limit,
-                filter.offset
+                filter.offset,
+                names_json(filter.names.as_ref())
             ],
             entry,
         )?;

@@ -8,6 +8,7 @@ use rusqlite::{OptionalExtension as _, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::devices::names_json;
 use super::run::{RunNumbers, is_change};
 use super::time_column::{milliseconds, optional_time, time};
 use super::{ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId};
@@ -130,6 +131,8 @@ pub(crate) struct ManagedResource {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFilter {
     pub(crate) device: Option<String>,
+    /// Only runs of devices with these names.
+    pub(crate) names: Option<Vec<String>>,
     pub(crate) name: Option<String>,
     pub(crate) status: Option<RunStatus>,
     pub(crate) kind: Option<RunKind>,
@@ -177,6 +180,7 @@ impl HistoryReader<'_> {
                  AND (?6 IS NULL OR queued >= ?6)
                  AND (?7 IS NULL OR run.id < ?7)
                  AND (?9 IS NULL OR run.name = ?9)
+                 AND (?10 IS NULL OR device.name IN (SELECT value FROM json_each(?10)))
              ORDER BY run.id DESC LIMIT ?8"
         ))?;
         let rows = select.query_map(
@@ -189,7 +193,8 @@ impl HistoryReader<'_> {
                 filter.queued_after.map(milliseconds),
                 filter.before.map(|run| run.0),
                 filter.limit,
-                filter.name
+                filter.name,
+                names_json(filter.names.as_ref())
             ],
             entry,
         )?;
@@ -303,7 +308,7 @@ impl HistoryReader<'_> {
         let mut select = self.connection.prepare_cached(
             "SELECT reference, file, line, last_status, last_run FROM resource
              WHERE device = (SELECT id FROM device WHERE name = ?1) AND removed IS NULL
-             ORDER BY reference LIMIT ?2 OFFSET ?3",
+             ORDER BY reference COLLATE natural_order LIMIT ?2 OFFSET ?3",
         )?;
         let rows = select.query_map(params![device, limit, offset], |row| {
             Ok(ManagedResource {

@@ -6,7 +6,7 @@ use tokio::sync::broadcast;
 
 use super::access::{DeviceRoles, Role};
 use super::live::LiveEvent;
-use super::service::{Service, ServiceReport};
+use super::service::{Condition, Service, ServiceReport};
 use crate::history::device_state::KnownDevice;
 use crate::history::{HistoryError, HistoryReader, RunId};
 use crate::store::blocking_io;
@@ -105,17 +105,24 @@ impl<'a> VisibleService<'a> {
         Ok(found.and_then(|_| self.service.live().of_run(run)))
     }
 
-    /// The state of the process. Texts can name any device.
+    /// The state of the process.
     pub(crate) async fn report(&self) -> ServiceReport {
-        let mut report = self.service.report().await;
+        ServiceReport {
+            condition: self.condition(),
+            ..self.service.report().await
+        }
+    }
+
+    /// What prevents the process from its work. Texts can name any device.
+    pub(crate) fn condition(&self) -> Condition {
+        let mut condition = self.service.condition();
         if !self.roles.sees_all() {
             let hidden =
                 |text: &mut String| "the log of the process has the reason".clone_into(text);
-            let condition = &mut report.condition;
             condition.no_runs.iter_mut().for_each(hidden);
             condition.rejected_settings.iter_mut().for_each(hidden);
             condition.failed_backup.iter_mut().for_each(hidden);
         }
-        report
+        condition
     }
 }

@@ -20,10 +20,14 @@ fn findings_of_the_last_catalog_are_listed() {
     let mut run = completed(RunKind::Apply, 0, &[]);
     run.record.findings = vec![finding.clone()];
     sandbox.add("sw1", run);
-    let found = sandbox.read(|reader| reader.findings(10, 0));
+    let found = sandbox.read(|reader| reader.findings(None, 10, 0));
     assert_eq!(found[0].findings, [finding]);
     sandbox.add("sw1", completed(RunKind::Apply, 1, &[]));
-    assert!(sandbox.read(|reader| reader.findings(10, 0)).is_empty());
+    assert!(
+        sandbox
+            .read(|reader| reader.findings(None, 10, 0))
+            .is_empty()
+    );
 }
 
 #[test]
@@ -39,7 +43,7 @@ fn findings_of_a_refused_catalog_replace_earlier_ones() {
         is_note: false,
     };
     let codes = || {
-        let found = sandbox.read(|reader| reader.findings(10, 0));
+        let found = sandbox.read(|reader| reader.findings(None, 10, 0));
         let findings = found.into_iter().flat_map(|device| device.findings);
         findings.map(|finding| finding.code).collect::<Vec<_>>()
     };

@@ -4,6 +4,7 @@ mod access;
 mod api;
 mod approvals;
 mod browser;
+mod contrast;
 mod document;
 mod harness;
 mod limits;

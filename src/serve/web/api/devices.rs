@@ -26,6 +26,20 @@ pub(super) fn limit(requested: Option<u32>) -> u32 {
     requested.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
 }
 
+/// The names of the devices that an expression selects; `None`: all.
+///
+/// # Errors
+/// The expression is invalid.
+pub(super) fn selected(
+    state: &WebState,
+    sender: &Sender,
+    target: Option<&str>,
+) -> Result<Option<Vec<String>>, WebError> {
+    let visible = state.service(&sender.0).devices();
+    let names = names(target.unwrap_or_default(), &visible).map_err(WebError::invalid)?;
+    Ok(names.map(Vec::from_iter))
+}
+
 #[derive(Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct DevicesQuery {
@@ -66,11 +80,9 @@ pub(super) async fn list(
     sender: Sender,
     Query(query): Query<DevicesQuery>,
 ) -> ApiAnswer<DeviceList> {
-    let target = query.target.unwrap_or_default();
-    let names = names(&target, &state.service(&sender.0).devices()).map_err(WebError::invalid)?;
     let filter = FleetFilter {
         name: query.name,
-        names: names.map(Vec::from_iter),
+        names: selected(&state, &sender, query.target.as_deref())?,
         status: query.status,
         result: query.result,
         platform: query.platform,

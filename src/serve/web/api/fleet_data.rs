@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::ApiAnswer;
-use super::devices::limit;
+use super::devices::{limit, selected};
 use crate::clock;
 use crate::history::counts::PeriodCounts;
 use crate::history::devices::{DeviceFindings, FleetCounts};
@@ -90,6 +90,8 @@ pub(super) async fn counts(
 #[into_params(parameter_in = Query)]
 pub(super) struct DriftQuery {
     device: Option<String>,
+    /// An expression of names and labels, such as `sw[01-20], !sw7, role in (access, core)`.
+    target: Option<String>,
     /// A part of the reference.
     resource: Option<String>,
     /// Also what no longer differs.
@@ -120,6 +122,7 @@ pub(super) async fn drift(
     }
     let filter = DriftFilter {
         device: query.device,
+        names: selected(&state, &sender, query.target.as_deref())?,
         resource: query.resource,
         is_open: !query.all.unwrap_or_default(),
         after: query.after,
@@ -135,6 +138,8 @@ pub(super) async fn drift(
 #[derive(Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct FindingsPageQuery {
+    /// An expression of names and labels, such as `sw[01-20], !sw7, role in (access, core)`.
+    target: Option<String>,
     /// Number of devices, at most 1000; default: 100.
     limit: Option<u32>,
     offset: Option<u32>,
@@ -153,9 +158,12 @@ pub(super) async fn findings(
     sender: Sender,
     Query(query): Query<FindingsPageQuery>,
 ) -> ApiAnswer<FindingList> {
+    let names = selected(&state, &sender, query.target.as_deref())?;
     let (limit, offset) = (limit(query.limit), query.offset.unwrap_or_default());
     let devices = state
-        .read(&sender.0, move |reader| reader.findings(limit, offset))
+        .read(&sender.0, move |reader| {
+            reader.findings(names.as_ref(), limit, offset)
+        })
         .await?;
     Ok(Json(FindingList { devices }))
 }

@@ -6,7 +6,7 @@ use axum::response::IntoResponse;
 use serde::{Deserialize, Serialize};
 
 use super::ApiAnswer;
-use super::devices::limit;
+use super::devices::{limit, selected};
 use crate::history::runs::{RunDetailJson, RunEntry, RunFilter};
 use crate::history::{RequesterKind, RunId};
 use crate::report::RunStatus;
@@ -20,6 +20,8 @@ use crate::serve::web::web_error::{ErrorBody, WebError};
 #[into_params(parameter_in = Query)]
 pub(super) struct RunListQuery {
     device: Option<String>,
+    /// An expression of names and labels, such as `sw[01-20], !sw7, role in (access, core)`.
+    target: Option<String>,
     status: Option<RunStatus>,
     kind: Option<RunKind>,
     requester: Option<RequesterKind>,
@@ -50,6 +52,7 @@ pub(super) async fn list(
     }
     let filter = RunFilter {
         device: query.device,
+        names: selected(&state, &sender, query.target.as_deref())?,
         status: query.status,
         kind: query.kind,
         requester: query.requester,

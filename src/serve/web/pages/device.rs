@@ -95,7 +95,7 @@ pub(super) async fn page(
         runs: runs.iter().map(RunRow::new).collect(),
         no_runs: "There are no runs yet.",
         names_devices: false,
-        runs_path: format!("/runs?device={}", encode(&name)),
+        runs_path: format!("/runs?target={}", encode(&name)),
         facts: facts
             .map(|(name, value)| NamedValue::new(name, value))
             .collect(),

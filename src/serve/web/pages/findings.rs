@@ -9,6 +9,7 @@ use super::{RenderedPage, render};
 use crate::diagnostic::severity_word;
 use crate::history::devices::DeviceFindings;
 use crate::serve::web::layout::{PageLayout, Sender};
+use crate::serve::web::line_query::names;
 use crate::serve::web::pager::{PAGE_SIZE, Pager};
 use crate::serve::web::select_option::{SelectOption, options};
 use crate::serve::web::shared_views::device_path;
@@ -43,6 +44,8 @@ pub(super) struct FindingsQuery {
     #[serde(default, rename = "q")]
     text: String,
     #[serde(default)]
+    target: String,
+    #[serde(default)]
     severity: String,
     page: Option<usize>,
 }
@@ -69,7 +72,9 @@ impl FindingsQuery {
     }
 
     fn is_empty(&self) -> bool {
-        self.text.trim().is_empty() && self.severity.is_empty()
+        [&self.text, &self.target, &self.severity]
+            .iter()
+            .all(|field| field.trim().is_empty())
     }
 
     fn selects(&self, row: &FindingRow) -> bool {
@@ -85,9 +90,22 @@ pub(super) async fn page(
     sender: Sender,
     Query(query): Query<FindingsQuery>,
 ) -> RenderedPage {
-    let found = state
-        .read(&sender.0, |reader| reader.findings(u32::MAX, 0))
-        .await?;
+    let visible = state.service(&sender.0).devices();
+    let selected = match query.problem() {
+        Some(problem) => Err(problem),
+        None => names(&query.target, &visible),
+    };
+    let (found, problem) = match selected {
+        Ok(names) => {
+            let names = names.map(Vec::from_iter);
+            let read = state.read(&sender.0, move |reader| {
+                reader.findings(names.as_ref(), u32::MAX, 0)
+            });
+            (read.await?, None)
+        }
+        // A filter without a meaning selects nothing.
+        Err(problem) => (Vec::new(), Some(problem)),
+    };
     let rows = found.iter().flat_map(rows);
     let mut rows: Vec<FindingRow> = rows.filter(|row| query.selects(row)).collect();
     let total = rows.len();
@@ -96,12 +114,13 @@ pub(super) async fn page(
     rows.truncate(PAGE_SIZE);
     let parameters = vec![
         ("q", query.text.clone()),
+        ("target", query.target.clone()),
         ("severity", query.severity.clone()),
     ];
     render(&FindingsPage {
         layout: PageLayout::new(&state.guard, &sender.0, "Findings", "/findings"),
         pager: Pager::new("/findings", parameters, query.page.unwrap_or(1), total),
-        problem: query.problem(),
+        problem,
         filter: query,
         rows,
     })

@@ -15,6 +15,7 @@ use crate::clock;
 use crate::history::device_state::KnownDevice;
 use crate::history::devices::{DeviceResult, FleetCounts, FleetDevice, FleetFilter};
 use crate::serve::access::{Principal, Role};
+use crate::serve::service::Condition;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::pager::Pager;
 use crate::serve::web::select_option::SelectOption;
@@ -27,6 +28,8 @@ use crate::serve::web::web_error::WebError;
 #[template(path = "fleet.html")]
 struct FleetPage {
     layout: PageLayout,
+    /// What prevents the process from its work.
+    conditions: Vec<String>,
     cards: Vec<CountCard>,
     first_runs: Option<FirstRuns>,
     chart: FleetChart,
@@ -107,6 +110,7 @@ pub(super) async fn page(
     let role = sender.0.roles.highest();
     let page = render(&FleetPage {
         layout: PageLayout::new(&state.guard, &sender.0, "Fleet", "/"),
+        conditions: conditions(state.service(&sender.0).condition()),
         cards: cards(&data.counts, data.running.len()),
         first_runs: first_runs(&data),
         chart: data.chart,
@@ -204,6 +208,24 @@ fn first_runs(data: &FleetData) -> Option<FirstRuns> {
         next: seconds(next),
         last: seconds(last),
     })
+}
+
+fn conditions(condition: Condition) -> Vec<String> {
+    let Condition {
+        no_runs,
+        rejected_settings,
+        failed_backup,
+        loaded: _,
+    } = condition;
+    let all = [
+        ("No run starts", no_runs),
+        ("The changed settings were rejected", rejected_settings),
+        ("The last backup failed", failed_backup),
+    ];
+    let found = all
+        .into_iter()
+        .filter_map(|(what, why)| Some(format!("{what}: {}.", why?.trim_end_matches('.'))));
+    found.collect()
 }
 
 fn cards(counts: &FleetCounts, running: usize) -> Vec<CountCard> {

@@ -7,9 +7,11 @@ use serde::Deserialize;
 use super::fleet_query::unknown;
 use super::{RenderedPage, render};
 use crate::history::RunId;
+use crate::history::device_state::KnownDevice;
 use crate::history::runs::RunFilter;
 use crate::report::RunStatus;
 use crate::serve::web::layout::{PageLayout, Sender};
+use crate::serve::web::line_query::names;
 use crate::serve::web::pager::{PAGE_SIZE, encode};
 use crate::serve::web::select_option::{SelectOption, options};
 use crate::serve::web::shared_views::RunRow;
@@ -31,8 +33,9 @@ struct RunsPage {
 
 #[derive(Deserialize)]
 pub(super) struct RunsQuery {
+    /// An expression, or the name of a device that the inventory no longer has.
     #[serde(default)]
-    device: String,
+    target: String,
     #[serde(default)]
     status: String,
     before: Option<RunId>,
@@ -58,28 +61,31 @@ impl RunsQuery {
     }
 
     fn is_empty(&self) -> bool {
-        self.device.trim().is_empty() && self.status.is_empty() && self.before.is_none()
+        self.target.trim().is_empty() && self.status.is_empty() && self.before.is_none()
     }
 
-    fn filter(&self) -> RunFilter {
-        let device = self.device.trim();
-        RunFilter {
-            device: (!device.is_empty()).then(|| device.to_owned()),
+    /// # Errors
+    /// The filter has no meaning.
+    fn filter(&self, visible: &[KnownDevice]) -> Result<RunFilter, String> {
+        if let Some(problem) = self.problem() {
+            return Err(problem);
+        }
+        let names = names(&self.target, visible)?.map(Vec::from_iter);
+        let is_unknown = names.as_ref().is_some_and(Vec::is_empty);
+        Ok(RunFilter {
+            device: is_unknown.then(|| self.target.trim().to_owned()),
+            names: names.filter(|_| !is_unknown),
             status: self.status.parse().ok(),
             is_notable: self.status == "notable",
             before: self.before,
-            // A filter without a meaning selects nothing.
-            limit: match self.problem() {
-                Some(_) => 0,
-                None => PAGE_SIZE as u32,
-            },
+            limit: PAGE_SIZE as u32,
             ..RunFilter::default()
-        }
+        })
     }
 
     fn path_before(&self, run: RunId) -> String {
-        let (device, status) = (encode(self.device.trim()), encode(&self.status));
-        format!("/runs?device={device}&status={status}&before={run}")
+        let (target, status) = (encode(self.target.trim()), encode(&self.status));
+        format!("/runs?target={target}&status={status}&before={run}")
     }
 }
 
@@ -88,11 +94,14 @@ pub(super) async fn page(
     sender: Sender,
     Query(query): Query<RunsQuery>,
 ) -> RenderedPage {
-    let problem = query.problem();
-    let filter = query.filter();
-    let runs = state
-        .read(&sender.0, move |reader| reader.runs(&filter))
-        .await?;
+    let (runs, problem) = match query.filter(&state.service(&sender.0).devices()) {
+        Ok(filter) => {
+            let read = state.read(&sender.0, move |reader| reader.runs(&filter));
+            (read.await?, None)
+        }
+        // A filter without a meaning selects nothing.
+        Err(problem) => (Vec::new(), Some(problem)),
+    };
     let last = runs.last().filter(|_| runs.len() == PAGE_SIZE);
     render(&RunsPage {
         layout: PageLayout::new(&state.guard, &sender.0, "Runs", "/runs"),

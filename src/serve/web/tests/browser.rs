@@ -7,11 +7,17 @@ use std::path::PathBuf;
 use test_support::browser::Browser;
 
 use super::harness::{TestOptions, TestServer};
+use super::visible::add_approval;
 use serde_json::json;
 
 use crate::history::{RunEffect, RunId};
 use crate::report::RunStatus;
 use crate::serve::live::{LiveEvent, LiveEventKind};
+
+/// A phone, a laptop and a large screen.
+const SIZES: [(u32, u32, &str); 3] = [(390, 844, "390"), (1280, 800, "1280"), (1920, 1080, "1920")];
+
+const MODES: [(&str, bool); 2] = [("light", false), ("dark", true)];
 
 fn screenshot(browser: &mut Browser, name: &str) {
     if let Some(dir) = std::env::var_os("SWITCHTENDER_SCREENSHOTS") {
@@ -39,9 +45,16 @@ async fn browser_renders_all_pages_without_errors() {
     let Some(mut browser) = Browser::start() else {
         return;
     };
-    browser.open(&server.url("/"));
-    browser.wait_for("document.getElementById('password') !== null");
-    screenshot(&mut browser, "login");
+    let approval = add_approval(&server).await;
+    for (width, height, suffix) in SIZES {
+        browser.resize(width, height);
+        for (mode, is_dark) in MODES {
+            browser.set_dark(is_dark);
+            browser.open(&server.url("/"));
+            browser.wait_for("document.getElementById('password') !== null");
+            screenshot(&mut browser, &format!("login-{suffix}-{mode}"));
+        }
+    }
     log_in(&mut browser, &server);
     browser.wait_for("document.querySelectorAll('#devices tbody tr').length === 100");
     let runs = server.json("/api/v1/runs?device=sw0&status=failed").await;
@@ -66,14 +79,24 @@ async fn browser_renders_all_pages_without_errors() {
         ("run", &failed),
         ("findings", "/findings"),
         ("audit", "/audit"),
+        ("approvals", "/approvals"),
+        ("approval", &format!("/approvals/{approval}")),
+        ("search", "/search?q=vlan"),
+        ("compare", "/compare?device=sw0&device=sw1"),
+        ("not-found", "/nothing"),
     ] {
-        for (mode, is_dark) in [("light", false), ("dark", true)] {
+        for (size, (mode, is_dark)) in SIZES
+            .into_iter()
+            .flat_map(|size| MODES.map(|mode| (size, mode)))
+        {
+            let (width, height, suffix) = size;
+            browser.resize(width, height);
             browser.set_dark(is_dark);
             browser.open(&server.url(path));
-            let width = browser.evaluate(
+            let excess = browser.evaluate(
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth",
             );
-            assert_eq!(width, 0, "{path} is wider than the window");
+            assert_eq!(excess, 0, "{path} is wider than {width} pixels");
             let color = browser.evaluate("getComputedStyle(document.body).backgroundColor");
             let expected = if is_dark {
                 "rgb(13, 17, 23)"
@@ -81,30 +104,8 @@ async fn browser_renders_all_pages_without_errors() {
                 "rgb(255, 255, 255)"
             };
             assert_eq!(color, expected, "{path}");
-            screenshot(&mut browser, &format!("{name}-{mode}"));
+            screenshot(&mut browser, &format!("{name}-{suffix}-{mode}"));
         }
-    }
-    browser.resize(390, 844);
-    for (name, path) in [
-        ("fleet", "/"),
-        ("device", "/devices/sw0"),
-        ("resources", "/devices/sw0/resources"),
-        ("configuration", &configuration),
-        ("graph", "/devices/sw0/graph"),
-        ("runs", "/runs"),
-        ("run", &failed),
-        ("findings", "/findings"),
-        ("audit", "/audit"),
-        ("search", "/search?q=vlan"),
-        ("compare", "/compare?device=sw0&device=sw1"),
-        ("not-found", "/nothing"),
-    ] {
-        browser.open(&server.url(path));
-        let width = browser.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-        );
-        assert_eq!(width, 0, "{path} is wider than a phone");
-        screenshot(&mut browser, &format!("{name}-narrow"));
     }
     browser.errors.retain(|error| !error.contains("/nothing"));
     let hosts = browser.evaluate(

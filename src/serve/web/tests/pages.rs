@@ -19,7 +19,7 @@ const PAGES: [(&str, &str); 21] = [
     ),
     ("/compare?device=sw0&device=sw1", "Compare configurations"),
     ("/runs", "Runs"),
-    ("/runs?device=sw0&status=failed", "failed"),
+    ("/runs?target=sw0&status=failed", "failed"),
     ("/findings", "trunk-vlan"),
     ("/devices/sw0", "operatingsystem"),
     ("/devices/sw0/resources", "Network_vlan[10]"),

@@ -19,7 +19,7 @@ use axum::http::Method;
 const FOREIGN: [&str; 4] = ["sw1", "sw2", "site-1", "site-2"];
 
 /// Queries of pages and of the API that could find something of a foreign device.
-const QUERIES: [&str; 7] = [
+const QUERIES: [&str; 12] = [
     "",
     "?q=w1",
     "?name=w1",
@@ -27,6 +27,11 @@ const QUERIES: [&str; 7] = [
     "?all=true&limit=1000&hours=9000&step=24",
     "?status=not%20run&sort=status&chart=month",
     "?q=hostname&text=hostname&limit=1000",
+    "?q=hostname&text=hostname&target=sw*&absent=true",
+    "?q=host.*&text=host.*&target=!sw0&regex=true",
+    "?device=sw0&device=none&from=sw0&to=none",
+    "?from=sw0&to=sw0",
+    "?target=sw*,%20site%20!%3D%20site-0",
 ];
 
 /// The paths of all routes: those in the source of the pages, and those of the document of the API.
@@ -78,7 +83,7 @@ async fn runs(server: &TestServer) -> (Vec<String>, Vec<String>) {
 }
 
 /// A plan of a foreign device that waits for an approval.
-async fn add_approval(server: &TestServer) -> i64 {
+pub(super) async fn add_approval(server: &TestServer) -> i64 {
     let now = clock::timestamp();
     let new = NewApproval {
         run: NewRun {
