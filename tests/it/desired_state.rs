@@ -437,7 +437,7 @@ fn state_graph_draws_the_resources_of_a_device() {
 /// Without its table nobody can read the secret: it is known before a connection.
 #[test]
 fn state_secrets_in_vault_need_its_table() {
-    let state = "tacacs_server:\n  t1:\n    key: {secret: {vault: net/sw1, field: key}}\n";
+    let state = "tacacs_server:\n  t1:\n    key: {secret: {vault: net/sw1, field: key}}\n    key_format: 0\n";
     let site = Site::new(&[("device/sw1.yaml", state)]);
     for command in ["validate", "plan"] {
         let checked = site.run(&[command]);

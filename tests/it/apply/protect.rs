@@ -7,6 +7,7 @@ use switchtender_mocks::{CliSwitch, SwitchOptions};
 use test_support::catalog::{resource, vlan};
 use test_support::lab::{Lab, parsed, switch_options};
 use test_support::program::ProgramOutput;
+use test_support::pseudo_terminal::PseudoTerminal;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::interrupt::interrupted_while_deferred;
@@ -51,6 +52,30 @@ async fn apply(lab: &Lab) -> ProgramOutput {
         () = cut_off => switch.advance_clock(TIMER),
     }
     run.await
+}
+
+/// A person in front of a terminal sees at once what the run waits for, and how long at most.
+#[tokio::test(flavor = "multi_thread")]
+async fn wait_for_a_revert_is_printed_at_once() {
+    let lab = lab("required", ARCHIVE, &["cut-off=^description"]).await;
+    let (code, output) = tokio::task::block_in_place(|| {
+        let mut terminal = PseudoTerminal::start(&lab.blocking_command(&["apply", "--yes"]));
+        let mut output = terminal.wait_for("1 waiting for a revert (at most ");
+        lab.switches["sw1"].advance_clock(TIMER);
+        let (code, rest) = terminal.end();
+        output += &rest;
+        (code, output)
+    });
+    assert_eq!(code, Some(1), "{output}");
+    let of_wait = "waiting for the device to revert the changes, at most ";
+    let at = |text: &str| {
+        output
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {output}"))
+    };
+    // The group of the device comes at the end.
+    assert!(at(of_wait) < at("sw1 (cisco_ios)"), "{output}");
+    assert!(at("sw1 (cisco_ios)") < at("reverted: sw1"), "{output}");
 }
 
 /// The verdict of a run that was not confirmed, by phase and fault. The last column is what the

@@ -79,7 +79,7 @@ async fn structural_mock_applies_and_verifies_on_any_command_line() {
     ran.assert_contains(
         "\nwarning: hw1, jun1, nx1, r1, vy1, x1: structural mock: it keeps lines and blocks",
     );
-    let warnings = ran.stdout.matches("Warning: structural mock");
+    let warnings = ran.stdout.matches("structural mock: it keeps");
     assert_eq!(warnings.count(), 1, "{}", ran.text());
 }
 
