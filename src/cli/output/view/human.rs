@@ -1,7 +1,7 @@
 //! Text for people: one line per message in Puppet's wording, a progress bar on a terminal, a table
 //! at the end.
 
-mod failures;
+mod failure_reasons;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 use crate::terminal_text::TerminalText;
 use crate::transaction::{LogEntry, LogKind, RunEvent};
-use failures::{FailureStyle, Failures};
+use failure_reasons::{FailureReasons, FailureStyle};
 
 pub(crate) struct Human {
     kind: RunKind,
@@ -65,7 +65,7 @@ pub(crate) struct Human {
     /// Those of devices of a fleet.
     messages: HashMap<DeviceName, Vec<Arc<LogEntry>>>,
     groups: AlikeDevices,
-    failures: Failures,
+    failures: FailureReasons,
     /// By device: refused commands and the answers, until the error that they explain is shown.
     refused: HashMap<DeviceName, TerminalText>,
     /// Devices whose host key or certificate was stored at the first connection.
@@ -104,7 +104,7 @@ impl Human {
             held: HashMap::new(),
             messages: HashMap::new(),
             groups: AlikeDevices::default(),
-            failures: Failures::new(inventory, has_reasons),
+            failures: FailureReasons::new(inventory, has_reasons),
             refused: HashMap::new(),
             first_connections: Vec::new(),
         }

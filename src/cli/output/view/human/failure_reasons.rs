@@ -18,7 +18,7 @@ use crate::terminal_text::{Style, TerminalText};
 const MAX_FINDINGS: usize = 20;
 
 /// The reasons of all devices.
-pub(super) struct Failures {
+pub(super) struct FailureReasons {
     reasons: HashMap<DeviceName, Reason>,
     device_words: DeviceWords,
     /// The summary has the first finding, which nothing above it shows.
@@ -57,7 +57,7 @@ impl std::fmt::Display for Reason {
     }
 }
 
-impl Failures {
+impl FailureReasons {
     pub(super) fn new(inventory: &Inventory, has_reasons: bool) -> Self {
         Self {
             reasons: HashMap::new(),
