@@ -20,6 +20,8 @@ const MAX_PATTERN: usize = 1 << 20;
 pub(crate) struct ConfigurationSearch {
     /// Compared with each line.
     pub(crate) pattern: Regex,
+    /// Otherwise it is a text.
+    pub(crate) is_regex: bool,
     /// Searches the devices that have no such line.
     pub(crate) is_absent: bool,
     /// Only devices with these names.
@@ -98,7 +100,13 @@ impl HistoryReader<'_> {
             }
             let (text, _) = self.text_of(row.get("device")?, row.get("id")?)?;
             found.searched += 1;
-            let (lines, line_count) = matching(&text, &search.pattern);
+            // A whole configuration is searched faster than its lines.
+            let is_possible = search.is_regex || search.pattern.is_match(&text);
+            let (lines, line_count) = if is_possible {
+                matching(&text, &search.pattern)
+            } else {
+                Default::default()
+            };
             if (line_count == 0) != search.is_absent {
                 continue;
             }

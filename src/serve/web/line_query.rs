@@ -34,6 +34,7 @@ impl LineQuery<'_> {
         })?;
         Ok(ConfigurationSearch {
             pattern,
+            is_regex: self.is_regex,
             is_absent: self.is_absent,
             names: names(self.target, visible)?,
             limit: 0,

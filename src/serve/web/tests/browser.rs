@@ -45,7 +45,7 @@ async fn browser_renders_all_pages_without_errors() {
     let Some(mut browser) = Browser::start() else {
         return;
     };
-    let approval = add_approval(&server).await;
+    add_approval(&server).await;
     for (width, height, suffix) in SIZES {
         browser.resize(width, height);
         for (mode, is_dark) in MODES {
@@ -80,7 +80,6 @@ async fn browser_renders_all_pages_without_errors() {
         ("findings", "/findings"),
         ("audit", "/audit"),
         ("approvals", "/approvals"),
-        ("approval", &format!("/approvals/{approval}")),
         ("search", "/search?q=vlan"),
         ("compare", "/compare?device=sw0&device=sw1"),
         ("not-found", "/nothing"),
