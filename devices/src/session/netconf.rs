@@ -18,7 +18,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
 
-use self::committing::{CommitProtection, Datastore};
+use self::committing::{CommitProtection, DatastoreLock};
 use self::transport::NetconfTransport;
 use super::connect_params::ConnectParams;
 use super::deadline::LoginEnd;
@@ -48,8 +48,9 @@ pub(super) struct NetconfSession {
     access: Access,
     fence: Arc<dyn Fence>,
     next_id: u64,
-    /// The configuration whose last commit is not confirmed yet.
-    unconfirmed: Option<Datastore>,
+    /// The last commit is not confirmed yet.
+    unconfirmed: bool,
+    lock: DatastoreLock,
     /// The commits of the session are confirmed or reverted together.
     protection: CommitProtection,
     statistics: Statistics,
@@ -119,7 +120,8 @@ impl NetconfSession {
             access,
             fence: Arc::clone(&target.fence),
             next_id: 1,
-            unconfirmed: None,
+            unconfirmed: false,
+            lock: DatastoreLock::NotRequested,
             protection: CommitProtection::None,
             statistics,
             broken: None,
@@ -236,6 +238,11 @@ const SAVE: &str =
 #[async_trait]
 impl Session for NetconfSession {
     async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError> {
+        let locked = match &self.broken {
+            Some(broken) => Err(broken.clone()),
+            None => self.lock_before_read().await,
+        };
+        locked.map_err(|kind| self.error(kind))?;
         let mut texts = Vec::new();
         for request in requests {
             if let Some(broken) = &self.broken {
@@ -258,7 +265,7 @@ impl Session for NetconfSession {
     }
 
     fn awaits_confirmation(&self) -> bool {
-        self.unconfirmed.is_some() && self.broken.is_none()
+        self.unconfirmed && self.broken.is_none()
     }
 
     async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {

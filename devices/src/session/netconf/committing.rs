@@ -25,9 +25,18 @@ pub(super) enum CommitProtection {
     None,
     /// From the next commit.
     Required,
-    /// The device waits for the confirmation. The candidate stays locked: a server may refuse another
-    /// lock.
+    /// The device waits for the confirmation.
     Pending,
+}
+
+/// The lock of the configuration that the session changes. It is taken before the first read, so that nobody else
+/// changes what a change is computed from, and ends with the session.
+#[derive(Clone, Debug)]
+pub(super) enum DatastoreLock {
+    NotRequested,
+    Held,
+    /// Why the device refused it. The session reads, and changes nothing.
+    Refused(String),
 }
 
 /// The identifier of protected commits, so that they outlive their session.
@@ -136,6 +145,31 @@ impl NetconfSession {
         results
     }
 
+    /// Locks the configuration that the session may change, unless it was tried before. A refusal of the device is
+    /// no error of a read.
+    ///
+    /// # Errors
+    /// The session ended, or the fence refused the lock.
+    pub(super) async fn lock_before_read(&mut self) -> Result<(), SessionErrorKind> {
+        let DatastoreLock::NotRequested = self.lock else {
+            return Ok(());
+        };
+        let Some(target) = self.target().filter(|_| self.access == Access::ReadWrite) else {
+            return Ok(());
+        };
+        let name = target.name();
+        let lock = format!("<lock><target><{name}/></target></lock>");
+        self.lock = match self.must(&lock).await {
+            Ok(()) => DatastoreLock::Held,
+            Err(SessionErrorKind::CommandRefused { output, .. }) => {
+                let reason = format!("cannot lock the {name} configuration: {output}");
+                DatastoreLock::Refused(reason)
+            }
+            Err(kind) => return Err(kind),
+        };
+        Ok(())
+    }
+
     fn target(&self) -> Option<Datastore> {
         if self.server.has(Capability::Candidate) {
             return Some(Datastore::Candidate);
@@ -150,15 +184,10 @@ impl NetconfSession {
         target: Datastore,
         edits: &[&Text],
     ) -> Result<Vec<Vec<String>>, EditFailure> {
-        let name = target.name();
-        if self.protection != CommitProtection::Pending {
-            let lock = format!("<lock><target><{name}/></target></lock>");
-            self.must(&lock).await.map_err(|kind| match kind {
-                SessionErrorKind::CommandRefused { output, .. } => EditFailure::AllRefused(
-                    format!("cannot lock the {name} configuration: {output}"),
-                ),
-                kind => EditFailure::of(0, kind),
-            })?;
+        let locked = self.lock_before_read().await;
+        locked.map_err(|kind| EditFailure::of(0, kind))?;
+        if let DatastoreLock::Refused(reason) = &self.lock {
+            return Err(EditFailure::AllRefused(reason.clone()));
         }
         let mut warnings = Vec::new();
         for (index, edit) in edits.iter().enumerate() {
@@ -174,9 +203,6 @@ impl NetconfSession {
         }
         if target == Datastore::Candidate {
             self.commit_candidate().await?;
-        }
-        if self.unconfirmed.is_none() {
-            self.unlock(target).await;
         }
         Ok(warnings)
     }
@@ -218,7 +244,7 @@ impl NetconfSession {
         );
         self.commit_step(&commit).await?;
         match self.protection {
-            CommitProtection::None => self.unconfirmed = Some(Datastore::Candidate),
+            CommitProtection::None => self.unconfirmed = true,
             _ => self.protection = CommitProtection::Pending,
         }
         Ok(())
@@ -248,25 +274,11 @@ impl NetconfSession {
         }
     }
 
-    /// Discards the candidate and releases the lock. If the device refuses it, the session ends, which
-    /// discards the candidate too.
+    /// Discards the candidate. If the device refuses it, the session ends, which discards the candidate too.
     async fn abandon(&mut self, target: Datastore) {
         if target == Datastore::Candidate
             && let Err(kind) = self.must("<discard-changes/>").await
         {
-            self.broken = Some(kind);
-            return;
-        }
-        self.unlock(target).await;
-    }
-
-    async fn unlock(&mut self, target: Datastore) {
-        if self.protection == CommitProtection::Pending {
-            return;
-        }
-        let name = target.name();
-        let unlock = format!("<unlock><target><{name}/></target></unlock>");
-        if let Err(kind) = self.must(&unlock).await {
             self.broken = Some(kind);
         }
     }
@@ -281,7 +293,6 @@ impl NetconfSession {
             self.protection = CommitProtection::None;
             return Ok(());
         }
-        let has_lock = self.protection == CommitProtection::Pending;
         let identifier = format!("<persist-id>{PERSIST}</persist-id>");
         let operation = if keep {
             format!("<commit>{identifier}</commit>")
@@ -290,9 +301,6 @@ impl NetconfSession {
         };
         self.must(&operation).await?;
         self.protection = CommitProtection::None;
-        if has_lock {
-            self.unlock(Datastore::Candidate).await;
-        }
         Ok(())
     }
 
@@ -301,19 +309,16 @@ impl NetconfSession {
         &mut self,
         keep: bool,
     ) -> Result<(), SessionErrorKind> {
-        let Some(target) = self.unconfirmed.take() else {
+        if !std::mem::take(&mut self.unconfirmed) {
             return Ok(());
-        };
+        }
         let operation = if keep {
             "<commit/>"
         } else {
             "<cancel-commit/>"
         };
         match self.must(operation).await {
-            Ok(()) => {
-                self.unlock(target).await;
-                Ok(())
-            }
+            Ok(()) => Ok(()),
             Err(kind) => {
                 // The device reverts the commit when the session ends.
                 self.broken.get_or_insert_with(|| kind.clone());

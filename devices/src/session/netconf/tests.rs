@@ -163,6 +163,20 @@ fn received(log: &Log) -> Vec<String> {
     names.map(Option::unwrap_or_default).collect()
 }
 
+fn request(name: &str, optional: bool) -> ReadRequest {
+    ReadRequest {
+        name: name.to_owned(),
+        command: format!("<get-config>{name}</get-config>"),
+        body: None,
+        parents: None,
+        optional,
+        answer: AnswerRule {
+            namespaces: Some(Arc::default()),
+            ..AnswerRule::default()
+        },
+    }
+}
+
 const READ_WRITE: Access = Access::ReadWrite;
 
 #[tokio::test]
@@ -177,9 +191,28 @@ async fn netconf_commits_all_edits_of_a_resource_together() {
         "edit-config",
         "validate",
         "commit",
-        "unlock",
         "close-session",
     ];
+    assert_eq!(received(&log), expected);
+}
+
+#[tokio::test]
+async fn netconf_locks_before_the_first_read_and_once() {
+    let (mut session, log) = open(Server::with(&[CANDIDATE]), READ_WRITE, None).await;
+    let read = request("x", false);
+    session
+        .read(std::slice::from_ref(&read))
+        .await
+        .expect("read");
+    assert_eq!(commit(&mut session).await, ["done", "done"]);
+    session.read(&[read]).await.expect("read");
+    let edit = ["edit-config"; 2];
+    let expected = [
+        &["lock", "get-config"][..],
+        &edit,
+        &["commit", "get-config"],
+    ]
+    .concat();
     assert_eq!(received(&log), expected);
 }
 
@@ -203,7 +236,6 @@ async fn netconf_validates_a_candidate_once() {
 
 #[tokio::test]
 async fn netconf_discards_the_candidate_after_a_refusal() {
-    let discarded = ["discard-changes", "unlock"];
     let cases: [(&str, &[&str], &[&str]); 4] = [
         (
             "<lock>",
@@ -235,7 +267,7 @@ async fn netconf_discards_the_candidate_after_a_refusal() {
         assert_eq!(commit(&mut session).await, outcomes, "{part}");
         let mut expected = operations.to_vec();
         if part != "<lock>" {
-            expected.extend(discarded);
+            expected.push("discard-changes");
         }
         assert_eq!(received(&log), expected, "{part}");
         // The session continues.
@@ -255,7 +287,7 @@ async fn netconf_confirms_or_cancels_a_confirmed_commit() {
         assert_eq!(sent, expected);
         session.confirm(keep).await.expect("settled");
         assert!(!session.awaits_confirmation());
-        assert_eq!(received(&log)[4..], [last, "unlock"]);
+        assert_eq!(received(&log)[4..], [last]);
     }
 }
 
@@ -298,7 +330,7 @@ async fn netconf_confirms_or_cancels_all_commits_of_a_protected_run() {
         assert_eq!(*commits[1], format!("{first}{second}"));
         assert_eq!(commits[2], last);
         let locks = sent.iter().filter(|one| one.contains("lock>"));
-        assert_eq!(locks.count(), 2, "{sent:?}");
+        assert_eq!(locks.count(), 1, "{sent:?}");
     }
 }
 
@@ -338,10 +370,7 @@ async fn netconf_changes_the_running_configuration_without_a_candidate() {
         commit(&mut session).await,
         ["done", "refused: no (operation-failed)"]
     );
-    assert_eq!(
-        received(&log),
-        ["lock", "edit-config", "edit-config", "unlock"]
-    );
+    assert_eq!(received(&log), ["lock", "edit-config", "edit-config"]);
     let (mut session, log) = open(Server::with(&[]), READ_WRITE, None).await;
     let expected =
         "refused: the device has neither the capability `candidate` nor `writable-running`";
@@ -370,17 +399,6 @@ async fn netconf_reads_only_in_a_read_only_session() {
         session.save().await.is_ok(),
         "without a startup configuration nothing is saved"
     );
-    let request = |name: &str, optional| ReadRequest {
-        name: name.to_owned(),
-        command: format!("<get-config>{name}</get-config>"),
-        body: None,
-        parents: None,
-        optional,
-        answer: AnswerRule {
-            namespaces: Some(Arc::default()),
-            ..AnswerRule::default()
-        },
-    };
     let texts = session.read(&[request("x", false)]).await.expect("read");
     assert!(texts[0].contains("<ok/>"), "{texts:?}");
     session.close().await;
