@@ -53,7 +53,7 @@ async fn changes_are_committed_confirmed_and_undone() {
         let lab = lab(&switch, transport);
         let before = switch.running_config();
         let applied = lab.apply().await;
-        applied.assert_code(0);
+        applied.assert_code(2);
         let after = switch.running_config();
         for line in ["vlan 10", "name users", "description uplink"] {
             assert!(
@@ -66,8 +66,9 @@ async fn changes_are_committed_confirmed_and_undone() {
         let again = lab.apply().await;
         again.assert_code(0);
         again.assert_contains("unchanged");
-        lab.run(&["undo", "--last", "--yes"]).await.assert_code(0);
-        assert_eq!(switch.running_config(), before, "{transport:?}");
+        let undone = lab.run(&["undo", "--last", "--yes"]).await;
+        let restored = switch.running_config();
+        assert_eq!(restored, before, "{transport:?}: {}", undone.text());
     }
 }
 

@@ -171,6 +171,9 @@ doc      = "Switches that print VLANs as a table only."
 command = "show vlan brief"
 parse   = "columns"
 first   = "VLAN"
+
+[error]
+command = ['^% Invalid']
 "#,
     ),
     (
