@@ -67,6 +67,9 @@ fn write_entry(device: &Device, entry: &Entry, lines: &mut Vec<String>) {
         ));
         return;
     }
+    if is_empty_archive(entry) {
+        return;
+    }
     lines.extend(entry.text.split('\n').map(str::to_owned));
     if let Some(block) = &entry.block {
         let flat = device.profile.prints_flat_address_families()
@@ -92,7 +95,11 @@ fn write_entry(device: &Device, entry: &Entry, lines: &mut Vec<String>) {
 /// Lines of a block. With `flat`, lines of an address family are not indented in it.
 fn block_lines(block: &Block, flat: bool) -> Vec<String> {
     let mut lines = Vec::new();
-    for entry in block.entries() {
+    for entry in block
+        .entries()
+        .iter()
+        .filter(|entry| !is_empty_archive(entry))
+    {
         if let (true, Some(inner)) = (is_address_family(entry), &entry.block) {
             let indentation = if flat { "" } else { " " };
             lines.extend(["!".to_owned(), entry.text.clone()]);
@@ -114,6 +121,13 @@ fn block_lines(block: &Block, flat: bool) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Whether a block is the archive, or its log, without a setting.
+fn is_empty_archive(entry: &Entry) -> bool {
+    let is_archive = ["archive", "log config"].contains(&entry.identity.as_str());
+    let lines = entry.block.as_ref().map_or(&[][..], Block::entries);
+    is_archive && lines.iter().all(is_empty_archive)
 }
 
 /// Whether a line begins an address family of a VRF.

@@ -56,6 +56,7 @@ cases! {
     authentication_and_discovery
     bgp
     bgp_for_ipv6_and_in_vrfs
+    campus_switches
     crypto
     eigrp_and_lists_of_bgp
     ethernet_interfaces

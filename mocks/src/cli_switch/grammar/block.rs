@@ -1,5 +1,6 @@
 //! Lines of the small submodes: `vlan`, `ip vrf`, `line`.
 
+use super::block_kind::BlockKind;
 use super::line_options::change_options;
 use super::{Rule, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix, end, exit};
@@ -207,10 +208,52 @@ pub(crate) const REGION: &[Rule] = &[
 
 /// `(config-archive)#`
 pub(crate) const ARCHIVE: &[Rule] = &[
+    // Cisco IOS Configuration Fundamentals Command Reference, "log config".
+    rule("log config", Effect::Enter(BlockKind::ArchiveLog)),
     rule("path ! <word>", Effect::Store),
     rule("maximum ! <1-14>", Effect::Unless("maximum 10")),
     rule("write-memory", Effect::Store),
     rule("time-period ! <1-525600>", Effect::Store),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(config-archive-log-cfg)#`
+pub(crate) const ARCHIVE_LOG: &[Rule] = &[
+    rule("logging enable", Effect::Store),
+    rule(
+        "logging size ! <1-1000>",
+        Effect::Unless("logging size 100"),
+    ),
+    rule(
+        "notify syslog ! [contenttype (plaintext | xml)]",
+        Effect::Store,
+    ),
+    rule("hidekeys", Effect::Store),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(config-device-tracking)#`: Catalyst 9300 Command Reference, "device-tracking policy".
+pub(crate) const DEVICE_TRACKING: &[Rule] = &[
+    rule("trusted-port", Effect::Store),
+    rule(
+        "security-level ! (glean | guard | inspect)",
+        Effect::Unless("security-level guard"),
+    ),
+    rule(
+        "device-role ! (node | switch)",
+        Effect::Unless("device-role node"),
+    ),
+    rule("limit address-count ! <1-32000>", Effect::Store),
+    rule(
+        "protocol (arp | dhcp4 | dhcp6 | ndp | udp)",
+        Effect::OnByDefault,
+    ),
+    rule(
+        "tracking ! (enable [reachable-lifetime (<1-86400> | infinite)] | disable [stale-lifetime (<1-86400> | infinite)])",
+        Effect::Store,
+    ),
     rule("exit", Effect::Run(exit)),
     rule("end", Effect::Run(end)),
 ];

@@ -38,6 +38,8 @@ macro_rules! block_kinds {
 
 block_kinds! {
     Archive "config-archive" block::ARCHIVE;
+    ArchiveLog "config-archive-log-cfg" block::ARCHIVE_LOG;
+    DeviceTracking "config-device-tracking" block::DEVICE_TRACKING;
     DhcpPool "dhcp-config" block::DHCP_POOL;
     Trustpoint "ca-trustpoint" block::TRUSTPOINT;
     IsakmpPolicy "config-isakmp" crypto::POLICY;

@@ -5,11 +5,11 @@ mod banner;
 pub(super) mod bgp_list;
 mod blocks;
 mod clock;
-mod dhcp_snooping;
 pub(crate) mod keys;
 mod logging;
 mod naming;
 mod ntp;
+mod ports;
 mod routing;
 mod snmp;
 pub(crate) mod spanning_tree;
@@ -150,11 +150,81 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(access::aaa_session_id),
     ),
     rule("archive", Effect::Enter(BlockKind::Archive)),
+    // "stack-mac persistent timer", "switch provision": Catalyst 3750 Command Reference.
+    on(
+        has_switching,
+        "stack-mac persistent timer ! <0-60>",
+        Effect::Store,
+    ),
+    on(
+        has_switching,
+        "switch <1-16> provision ! <word>",
+        Effect::Store,
+    ),
+    // "ip device tracking" in the Catalyst 2960-X Command Reference, "device-tracking policy" in that of Catalyst 9300.
+    on(
+        has_switching,
+        "ip device tracking probe count ! <1-255>",
+        Effect::Unless("ip device tracking probe count 3"),
+    ),
+    on(
+        has_switching,
+        "ip device tracking probe interval ! <30-1814400>",
+        Effect::Unless("ip device tracking probe interval 30"),
+    ),
+    on(
+        has_switching,
+        "ip device tracking probe delay ! <1-120>",
+        Effect::Store,
+    ),
+    on(
+        has_switching,
+        "ip device tracking probe use-svi",
+        Effect::Store,
+    ),
+    on(has_switching, "ip device tracking", Effect::Store),
+    on(
+        has_switching,
+        "device-tracking policy <word>",
+        Effect::Enter(BlockKind::DeviceTracking),
+    ),
+    // "udld": Catalyst 3560 Command Reference. The modes replace one another.
+    on(
+        has_switching,
+        "udld message time ! <1-90>",
+        Effect::Unless("udld message time 15"),
+    ),
+    on(
+        has_switching,
+        "udld (aggressive | enable)",
+        Effect::Run(ports::udld),
+    ),
+    // "ip arp inspection ...": Catalyst 3560 Command Reference.
+    on(
+        has_switching,
+        "ip arp inspection vlan <vlan-list>",
+        Effect::Run(ports::inspected_vlans),
+    ),
+    on(
+        has_switching,
+        "ip arp inspection validate ! [src-mac] [dst-mac] [ip [allow-zeros]]",
+        Effect::Store,
+    ),
+    on(
+        has_switching,
+        "ip arp inspection filter <word> vlan <vlan-list> [static]",
+        Effect::Store,
+    ),
+    on(
+        has_switching,
+        "ip arp inspection log-buffer entries ! <0-1024>",
+        Effect::Unless("ip arp inspection log-buffer entries 32"),
+    ),
     // "ip dhcp snooping ..." in the Catalyst 3560 Command Reference.
     on(
         has_switching,
         "ip dhcp snooping vlan <vlan-list>",
-        Effect::Run(dhcp_snooping::vlans),
+        Effect::Run(ports::snooped_vlans),
     ),
     on(
         has_switching,
@@ -182,7 +252,17 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Store,
     ),
     on(has_switching, "ip dhcp snooping", Effect::Store),
-    // "errdisable recovery": Catalyst 3560 Command Reference.
+    // "errdisable detect", "errdisable recovery": Catalyst 3560 Command Reference.
+    on(
+        has_switching,
+        "errdisable detect cause (all | arp-inspection | bpduguard | channel-misconfig | dhcp-rate-limit | dtp-flap | gbic-invalid | inline-power | link-flap | loopback | pagp-flap | psp | security-violation | sfp-config-mismatch | small-frame) ! [shutdown vlan]",
+        Effect::OnByDefault,
+    ),
+    on(
+        has_switching,
+        "errdisable flap-setting cause (dtp-flap | link-flap | pagp-flap) ! max-flaps <1-100> time <1-120>",
+        Effect::Store,
+    ),
     on(
         has_switching,
         "errdisable recovery cause (all | arp-inspection | bpduguard | channel-misconfig | dhcp-rate-limit | dtp-flap | inline-power | link-flap | loopback | mac-limit | pagp-flap | port-mode-failure | psecure-violation | psp | security-violation | small-frame | storm-control | udld | vmps)",
@@ -695,6 +775,8 @@ pub(crate) const RULES: &[Rule] = &[
     rule("banner motd ! <raw>", Effect::Run(banner::banner)),
     rule("banner prompt-timeout ! <raw>", Effect::Run(banner::banner)),
     rule("banner slip-ppp ! <raw>", Effect::Run(banner::banner)),
+    // Cisco IOS Configuration Fundamentals Command Reference, "alias".
+    rule("alias <word> <word> ! <line>", Effect::Store),
     // Lines: recordings i0737 and i0760.
     rule("line (con | console) <0-0>", Effect::Run(blocks::line)),
     rule("line vty <0-97> [<1-97>]", Effect::Run(blocks::line)),

@@ -8,7 +8,7 @@ use self::ip_line::{
     access_group, encapsulation_dot1q, ip_address, ip_unnumbered, standby_authentication,
     standby_group, standby_priority, vrf_forwarding,
 };
-use self::port_line::{channel_group, duplex, mtu, port_priority, port_security, speed};
+use self::port_line::{channel_group, duplex, mtu, port_priority, port_security, power, speed};
 use self::switchport_line::{
     access_vlan, encapsulation, mode, nonegotiate, switchport, vlan_list, voice_vlan,
 };
@@ -149,6 +149,11 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(voice_vlan),
     ),
     on(is_switchable, "switchport protected", Effect::Store),
+    on(
+        is_switchable,
+        "switchport block (multicast | unicast)",
+        Effect::Store,
+    ),
     // Port security: Catalyst 3550 Command Reference, "switchport port-security aging"; Catalyst 4500, "switchport port-security".
     on(
         is_switchable,
@@ -268,6 +273,51 @@ pub(crate) const RULES: &[Rule] = &[
         is_switchable,
         "ip verify source ! [port-security | mac-check]",
         Effect::Store,
+    ),
+    // "power inline", "udld port", "ip device tracking maximum": Catalyst 3560 Command Reference; "device-tracking
+    // attach-policy": Catalyst 9300 Command Reference.
+    on(
+        is_switchable,
+        "ip device tracking maximum ! <0-65535>",
+        Effect::Store,
+    ),
+    on(
+        is_switchable,
+        "device-tracking attach-policy <word> [vlan <vlan-list>]",
+        Effect::Store,
+    ),
+    on(
+        is_switchable,
+        "power inline ! (auto [max <4000-90000>] | never | static [max <4000-90000>])",
+        Effect::Run(power),
+    ),
+    on(
+        is_switchable,
+        "power inline consumption ! <4000-90000>",
+        Effect::Store,
+    ),
+    on(
+        is_switchable,
+        "power inline police ! [action (errdisable | log)]",
+        Effect::Store,
+    ),
+    on(
+        is_switchable,
+        "power inline port priority ! (critical | high | low)",
+        Effect::Unless("power inline port priority low"),
+    ),
+    on(
+        is_switchable,
+        "udld port ! [aggressive | disable]",
+        Effect::Store,
+    ),
+    // Cisco IOS Interface and Hardware Component Command Reference.
+    rule("carrier-delay ! (<0-60> | msec <0-1000>)", Effect::Store),
+    rule("delay ! <1-16777215>", Effect::Store),
+    rule("keepalive ! <1-32767>", Effect::BothForms),
+    rule(
+        "arp timeout ! <0-2147483>",
+        Effect::Unless("arp timeout 14400"),
     ),
     on(has_mtu, "mtu ! <1500-9198>", Effect::Run(mtu)),
     rule("bandwidth ! <1-200000000>", Effect::Store),

@@ -112,3 +112,13 @@ pub(super) fn channel_group(session: &mut ConfigSession<'_>, command: &Command) 
         Reply::Silent
     }
 }
+
+/// `auto` is the default. The other lines about power remain.
+pub(super) fn power(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    if command.is_set() && command.text() != "power inline auto" {
+        session.block().set(command.entry(command.text()));
+    } else {
+        session.block().remove("power inline");
+    }
+    Reply::Silent
+}
