@@ -16,6 +16,7 @@ pub(super) mod global;
 pub(super) mod interface;
 mod line_options;
 pub(super) mod parameter;
+pub(super) mod policy;
 pub(super) mod route_map;
 pub(super) mod server;
 

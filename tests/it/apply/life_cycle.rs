@@ -67,6 +67,7 @@ cases! {
     names
     notification_receivers
     notifications
+    policies_and_addresses
     ports
     radius_groups_and_attributes
     redistributions

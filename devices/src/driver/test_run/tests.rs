@@ -15,5 +15,6 @@ mod secret_fields;
 mod secret_templates;
 mod undo;
 mod unknown_words;
+mod vlan_numbers;
 
 use super::{SelfTest, TestFailure, change_for, initial_state, operations_for};

@@ -96,6 +96,32 @@ pub(crate) const LINE: &[Rule] = &[
     ),
     rule("transport preferred ! (none | ssh | telnet)", Effect::Store),
     rule("stopbits ! (1 | 1.5 | 2)", Effect::Store),
+    // Cisco IOS Terminal Services Command Reference.
+    rule("session-timeout ! <0-35791> [output]", Effect::Store),
+    rule("absolute-timeout ! <0-10000>", Effect::Store),
+    rule("session-limit ! <1-4294967295>", Effect::Store),
+    rule("rotary ! <1-127>", Effect::Store),
+    rule("history size ! <0-256>", Effect::Store),
+    rule("escape-character ! <word>", Effect::Store),
+    rule("speed ! <300-4294967295>", Effect::Unless("speed 9600")),
+    rule("databits ! <5-8>", Effect::Unless("databits 8")),
+    rule(
+        "parity ! (even | mark | none | odd | space)",
+        Effect::Unless("parity none"),
+    ),
+    rule(
+        "modem ! (Callin | Callout | Dialin | Host | InOut)",
+        Effect::Store,
+    ),
+    rule("autocommand ! <line>", Effect::Store),
+    rule("(exec-banner | motd-banner)", Effect::OnByDefault),
+    rule("(monitor | vacant-message)", Effect::Store),
+    rule("exec prompt timestamp", Effect::Store),
+    rule("ipv6 access-class <word> (in | out)", Effect::Store),
+    rule(
+        "(accounting | authorization) commands <0-15> ! <word>",
+        Effect::Store,
+    ),
     rule("exit", Effect::Run(exit)),
     rule("end", Effect::Run(end)),
 ];
@@ -260,11 +286,27 @@ pub(crate) const DEVICE_TRACKING: &[Rule] = &[
 
 /// `(dhcp-config)#`: Cisco IOS IP Addressing Services Command Reference, "ip dhcp pool".
 pub(crate) const DHCP_POOL: &[Rule] = &[
+    rule("vrf ! <word>", Effect::Store),
+    rule("import all", Effect::Store),
     rule("network ! <ipv4> [<mask>]", Effect::Store),
+    rule("bootfile ! <word>", Effect::Store),
+    rule("next-server ! <ipv4> (<ipv4>)*", Effect::Store),
     rule("default-router ! <ipv4> (<ipv4>)*", Effect::Store),
     rule("dns-server ! <ipv4> (<ipv4>)*", Effect::Store),
     rule("domain-name ! <word>", Effect::Store),
-    rule("lease ! (infinite | <0-365>)", Effect::Unless("lease 1")),
+    rule("netbios-name-server ! <ipv4> (<ipv4>)*", Effect::Store),
+    rule(
+        "netbios-node-type ! (b-node | h-node | m-node | p-node)",
+        Effect::Store,
+    ),
+    rule(
+        "option <0-254> ! (ascii <line> | hex <word> | ip <ipv4> (<ipv4>)*)",
+        Effect::Store,
+    ),
+    rule(
+        "lease ! (infinite | <0-365> [<0-23> [<0-59>]])",
+        Effect::Unless("lease 1"),
+    ),
     rule("exit", Effect::Run(exit)),
     rule("end", Effect::Run(end)),
 ];

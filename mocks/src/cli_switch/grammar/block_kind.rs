@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Grammar, block, crypto};
+use super::{Grammar, block, crypto, policy};
 
 macro_rules! block_kinds {
     ($($name:ident $tag:literal $rules:path;)*) => {
@@ -41,6 +41,11 @@ block_kinds! {
     ArchiveLog "config-archive-log-cfg" block::ARCHIVE_LOG;
     DeviceTracking "config-device-tracking" block::DEVICE_TRACKING;
     DhcpPool "dhcp-config" block::DHCP_POOL;
+    ClassMap "config-cmap" policy::CLASS_MAP;
+    PolicyMap "config-pmap" policy::POLICY_MAP;
+    PolicyClass "config-pmap-c" policy::POLICY_CLASS;
+    Track "config-track" policy::TRACK;
+    Applet "config-applet" policy::APPLET;
     Trustpoint "ca-trustpoint" block::TRUSTPOINT;
     IsakmpPolicy "config-isakmp" crypto::POLICY;
     CryptoKeyring "conf-keyring" crypto::KEYRING;

@@ -273,7 +273,32 @@ pub(crate) const RULES: &[Rule] = &[
         "errdisable recovery interval ! <30-86400>",
         Effect::Unless("errdisable recovery interval 300"),
     ),
+    // "ip dhcp ..." in the Cisco IOS IP Addressing Services Command Reference.
+    rule("ip dhcp conflict logging", Effect::OnByDefault),
+    rule(
+        "ip dhcp ping packets ! <0-10>",
+        Effect::Unless("ip dhcp ping packets 2"),
+    ),
+    rule(
+        "ip dhcp ping timeout ! <100-10000>",
+        Effect::Unless("ip dhcp ping timeout 500"),
+    ),
+    rule("ip dhcp bootp ignore", Effect::Store),
+    rule(
+        "ip dhcp relay information (option | trust-all)",
+        Effect::Store,
+    ),
+    rule("ip dhcp excluded-address <ipv4> [<ipv4>]", Effect::Store),
     rule("ip dhcp pool <word>", Effect::Enter(BlockKind::DhcpPool)),
+    rule(
+        "track <1-1000> ! (interface <interface> (ip routing | line-protocol) | ip route <ipv4> <mask> reachability | ip sla <1-2147483647> [reachability | state] | list (boolean (and | or) | threshold (percentage | weight)))",
+        Effect::Enter(BlockKind::Track),
+    ),
+    rule(
+        "class-map (match-all | match-any) <word>",
+        Effect::Enter(BlockKind::ClassMap),
+    ),
+    rule("policy-map <word>", Effect::Enter(BlockKind::PolicyMap)),
     rule(
         "crypto pki trustpoint <word>",
         Effect::Enter(BlockKind::Trustpoint),
@@ -595,6 +620,39 @@ pub(crate) const RULES: &[Rule] = &[
     rule("ip ftp source-interface ! <interface>", Effect::Store),
     rule("ip tftp source-interface ! <interface>", Effect::Store),
     rule("ip scp server enable", Effect::Store),
+    // "ip nat ..." in the Cisco IOS IP Addressing Services Command Reference.
+    rule(
+        "ip nat translation timeout ! <0-2147483647>",
+        Effect::Unless("ip nat translation timeout 86400"),
+    ),
+    rule(
+        "ip nat translation tcp-timeout ! <0-2147483647>",
+        Effect::Unless("ip nat translation tcp-timeout 86400"),
+    ),
+    rule(
+        "ip nat translation udp-timeout ! <0-2147483647>",
+        Effect::Unless("ip nat translation udp-timeout 300"),
+    ),
+    rule(
+        "ip nat pool <word> ! <ipv4> <ipv4> (netmask <mask> | prefix-length <1-32>) [type rotary]",
+        Effect::Store,
+    ),
+    rule(
+        "ip nat (inside | outside) source (list | route-map) <word> (interface <interface> | pool <word>) [overload]",
+        Effect::Store,
+    ),
+    rule(
+        "ip nat (inside | outside) source static <ipv4> <ipv4> [extendable]",
+        Effect::Store,
+    ),
+    rule(
+        "ip nat inside source static (tcp | udp) <ipv4> <1-65535> (<ipv4> | interface <interface>) <1-65535> [extendable]",
+        Effect::Store,
+    ),
+    rule(
+        "ip nat inside destination list <word> pool <word>",
+        Effect::Store,
+    ),
     rule("ip bgp-community new-format", Effect::Store),
     rule(
         concat!(
@@ -821,6 +879,10 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         "scheduler max-task-time ! <500-4294967295>",
         Effect::Unless("scheduler max-task-time 2000"),
+    ),
+    rule(
+        "event manager applet <word>",
+        Effect::Enter(BlockKind::Applet),
     ),
     rule("exit", Effect::Run(exit)),
     rule("end", Effect::Run(end)),

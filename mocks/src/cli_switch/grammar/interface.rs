@@ -54,6 +54,12 @@ fn is_lan_subinterface(scope: &RuleScope<'_>) -> bool {
     name.is_some_and(InterfaceName::is_lan_subinterface)
 }
 
+fn is_serial(scope: &RuleScope<'_>) -> bool {
+    scope
+        .interface
+        .is_some_and(|name| name.type_name() == "Serial")
+}
+
 fn is_tunnel(scope: &RuleScope<'_>) -> bool {
     scope.interface.is_some_and(InterfaceName::is_tunnel)
 }
@@ -214,6 +220,19 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(access_group),
     ),
     rule("ip helper-address <ipv4>", Effect::Store),
+    // Cisco IOS IP Addressing Services, IP Switching and Security Command References.
+    rule("ip nat ! (inside | outside)", Effect::Store),
+    rule("ip virtual-reassembly ! [in]", Effect::Store),
+    rule("ip policy route-map ! <word>", Effect::Store),
+    rule(
+        "ip verify unicast source reachable-via ! (any | rx) [allow-default] [allow-self-ping]",
+        Effect::Store,
+    ),
+    rule("ip directed-broadcast ! [<word>]", Effect::Store),
+    rule("ip (local-proxy-arp | mask-reply)", Effect::Store),
+    rule("ip (mroute-cache | route-cache)", Effect::OnByDefault),
+    rule("ip flow (egress | ingress)", Effect::Store),
+    rule("ip dhcp relay information trusted", Effect::Store),
     rule("ip mtu ! <68-9198>", Effect::Store),
     rule("ip tcp adjust-mss ! <500-1460>", Effect::Store),
     rule("ip unreachables", Effect::OnByDefault),
@@ -274,6 +293,45 @@ pub(crate) const RULES: &[Rule] = &[
         "ip verify source ! [port-security | mac-check]",
         Effect::Store,
     ),
+    // Catalyst 3560 Command Reference, "mls qos trust", "priority-queue", "srr-queue bandwidth share".
+    rule("service-policy (input | output) ! <word>", Effect::Store),
+    on(
+        is_switchable,
+        "mls qos trust ! (cos | dscp | ip-precedence)",
+        Effect::Store,
+    ),
+    on(is_switchable, "priority-queue out", Effect::Store),
+    on(
+        is_switchable,
+        "srr-queue bandwidth share ! <1-255> <1-255> <1-255> <1-255>",
+        Effect::Unless("srr-queue bandwidth share 25 25 25 25"),
+    ),
+    on(
+        is_ethernet,
+        "media-type ! (auto-select | gbic | rj45 | sfp)",
+        Effect::Store,
+    ),
+    // Cisco IOS Dial Technologies and Wide-Area Networking Command References; recording i0825, "serial restart-delay 0".
+    on(
+        is_serial,
+        "encapsulation ! (frame-relay [ietf] | hdlc | ppp)",
+        Effect::Unless("encapsulation hdlc"),
+    ),
+    on(is_serial, "clock rate ! <300-8064000>", Effect::Store),
+    on(is_serial, "serial restart-delay ! <0-900>", Effect::Store),
+    on(is_serial, "fair-queue", Effect::OnByDefault),
+    on(
+        is_serial,
+        "ppp authentication ! (chap | eap | ms-chap | ms-chap-v2 | pap) (chap | eap | ms-chap | ms-chap-v2 | pap)* [callin]",
+        Effect::Store,
+    ),
+    on(is_serial, "ppp chap hostname ! <word>", Effect::Store),
+    on(
+        is_serial,
+        "ppp multilink group ! <1-2147483647>",
+        Effect::Store,
+    ),
+    on(is_serial, "ppp multilink", Effect::Store),
     // "power inline", "udld port", "ip device tracking maximum": Catalyst 3560 Command Reference; "device-tracking
     // attach-policy": Catalyst 9300 Command Reference.
     on(
@@ -314,7 +372,7 @@ pub(crate) const RULES: &[Rule] = &[
     // Cisco IOS Interface and Hardware Component Command Reference.
     rule("carrier-delay ! (<0-60> | msec <0-1000>)", Effect::Store),
     rule("delay ! <1-16777215>", Effect::Store),
-    rule("keepalive ! <1-32767>", Effect::BothForms),
+    on(is_physical, "keepalive ! <1-32767>", Effect::BothForms),
     rule(
         "arp timeout ! <0-2147483>",
         Effect::Unless("arp timeout 14400"),
@@ -359,7 +417,11 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Store,
     ),
     on(is_tunnel, "qos pre-classify", Effect::Store),
-    rule("keepalive ! [<0-32767> [<1-255>]]", Effect::Store),
+    on(
+        is_tunnel,
+        "keepalive ! [<0-32767> [<1-255>]]",
+        Effect::Store,
+    ),
     rule("crypto map ! <word>", Effect::Store),
     rule(
         "ipv6 address <ipv6-prefix> [eui-64 | link-local]",

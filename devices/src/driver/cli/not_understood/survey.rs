@@ -57,7 +57,13 @@ impl<'a> Survey<'a> {
             SlotForm::Default(_) if !candidate.is_identified => return,
             // A block whose header has further words is another block.
             SlotForm::InnerHeader(_) => true,
-            _ => !candidate.is_identified && (rule.is_none() || candidate.is_value_head()),
+            _ => {
+                // Behind `switchport` no value stands: more words are those of another line.
+                let template = candidate.slot.template();
+                let has_no_value = template.is_some_and(|line| !line.has_placeholder());
+                let may_be = rule.is_none() || candidate.is_value_head() || has_no_value;
+                !candidate.is_identified && may_be
+            }
         };
         if may_be_of_other && self.is_of_other(node, context) {
             return;

@@ -45,6 +45,43 @@ fn value_that_only_another_type_understands_is_unknown() {
     assert_eq!(listed("other"), [""; 0]);
 }
 
+/// Behind a line without a value, further words are those of another line, if a type reads it.
+#[test]
+fn longer_line_of_another_type_is_not_listed() {
+    let model = "[attr.name]\nrole = \"namevar\"\n[attr.switched]\nvalues = [true, false]\n";
+    let implementation = r#"
+        [instance]
+        from = "config"
+        block = "port {name}"
+        [attr.switched]
+        line = "switch"
+        "#;
+    let other = "schema = 1\ntype = \"other\"\ndoc = \"x\"\n[attr.name]\nrole = \"namevar\"\n[attr.guard]\nvalues = [\"unset\", \"on\"]\n";
+    let of_other = r#"
+        schema = 1
+        platform = "box"
+        type = "other"
+        [instance]
+        from = "config"
+        block = "port {name}"
+        [attr.guard]
+        line = "switch guard {guard}"
+        absent = "unset"
+        "#;
+    let own = [
+        DefinitionFile::new("models/other.toml", other),
+        DefinitionFile::new("box/other.toml", of_other),
+    ];
+    let registry = Registry::from_files(&files(model, implementation), &own).unwrap();
+    let driver = Driver::new(registry.platform("box").unwrap(), &Facts::default());
+    let text = "port 1\n switch\n switch guard on\n switch odd\n";
+    let reads = Reads::from_iter([("config".to_owned(), text.to_owned())]);
+    let state = driver.platform().parse(&reads).unwrap();
+    let found = driver.not_understood(&[registry.model("thing").unwrap()], &state);
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(found, ["port 1 / switch odd"]);
+}
+
 /// The members of a bundle stand in the blocks of ports, where the type of ports has the same line.
 #[test]
 fn line_of_members_and_line_of_the_port_are_one_setting() {
