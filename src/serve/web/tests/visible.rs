@@ -13,6 +13,7 @@ use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 use crate::serve::access::Role;
 use crate::serve::live::{LiveEvent, LiveEventKind};
+use crate::serve::web::WebSettings;
 use axum::http::Method;
 
 /// The texts of devices that the sender does not see. `sw0` is of another site.
@@ -70,7 +71,9 @@ async fn send(server: &TestServer, method: &Method, path: &str) -> (u16, String)
             .header("content-type", "application/json")
             .body("{}"),
     };
-    text(request.send().await.unwrap()).await
+    let answer = text(request.send().await.unwrap()).await;
+    assert_ne!(answer.0, 429, "{method} {path}");
+    answer
 }
 
 /// The runs of `sw0`, and those of the other devices.
@@ -108,7 +111,15 @@ pub(super) async fn add_approval(server: &TestServer) -> i64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_route_has_a_name_of_a_device_that_the_sender_does_not_see() {
-    let server = TestServer::start(TestOptions::default()).await;
+    let settings = WebSettings {
+        requests_per_minute: Some(1_000_000),
+        ..WebSettings::default()
+    };
+    let server = TestServer::start(TestOptions {
+        settings,
+        ..TestOptions::default()
+    })
+    .await;
     let plan = json!({"kind": "plan"});
     // A foreign run that is in progress has live events.
     let plan = server.post(Role::Plan, "/api/v1/devices/sw1/runs", &plan);
