@@ -99,11 +99,9 @@ impl ReadDevice {
         let names = self
             .driver
             .differs(&desired, current.as_ref(), &NoSecretHistory);
-        planned.extend(
-            names
-                .iter()
-                .map(|name| format!("{reference}: {name} differs")),
-        );
+        // A change of a value whose line is not understood is refused.
+        let changed = names.iter().filter(|name| !is_hidden(name));
+        planned.extend(changed.map(|name| format!("{reference}: {name} differs")));
         planned
     }
 }
