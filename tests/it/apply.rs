@@ -52,6 +52,7 @@ mod servers;
 mod spellings;
 mod standby;
 mod stored_plan;
+mod strict_switch;
 mod structural_mock;
 mod twice;
 mod undo;

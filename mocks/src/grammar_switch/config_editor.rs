@@ -446,8 +446,14 @@ impl ConfigEditor<'_> {
 
 fn remove_unmet(block: &mut ConfigNode, grammar: &CommandGrammar, is_met: &dyn Fn(&str) -> bool) {
     block.children.retain(|node| {
-        node.row
-            .is_none_or(|row| grammar.rows[row].needs().all(is_met))
+        node.row.is_none_or(|row| {
+            let row = &grammar.rows[row];
+            let has_gone = row.options().iter().any(|option| match option {
+                RowOption::GoesWith(line) => !is_met(&filled(line, &node.arguments)),
+                _ => false,
+            });
+            !has_gone && row.needs().all(is_met)
+        })
     });
     for child in &mut block.children {
         remove_unmet(child, grammar, is_met);

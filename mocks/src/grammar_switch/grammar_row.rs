@@ -53,6 +53,8 @@ pub(super) enum RowOption {
     NegationClears(String),
     /// `creates LINE`: a line outside of blocks that is set too.
     Creates(String),
+    /// `goes-with LINE`: it is removed when this line outside of blocks goes.
+    GoesWith(String),
     /// `then LINE`: a line of the block that is set too.
     Then(String),
     /// `warns TEXT`: printed when a line of `creates` is new.
@@ -271,6 +273,7 @@ impl RowOption {
             "clears" => Self::Clears(owned),
             "no-clears" => Self::NegationClears(owned),
             "creates" => Self::Creates(owned),
+            "goes-with" => Self::GoesWith(owned),
             "then" => Self::Then(owned),
             "warns" => Self::Warns(owned),
             "change" => {

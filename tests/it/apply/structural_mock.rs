@@ -18,7 +18,7 @@ fn definitions() -> String {
 
 const DEVICES: [(&str, &str); 6] = [
     ("r1", "frr"),
-    ("nx1", "cisco_nxos"),
+    ("os1", "dell_os10"),
     ("hw1", "huawei_vrp"),
     ("vy1", "vyos"),
     ("jun1", "junos"),
@@ -36,10 +36,10 @@ fn lab() -> Lab {
         )
     };
     let neighbor = json!({
-        "asn": 65000, "vrf": "RED", "neighbor": "192.0.2.1", "remote_as": 65001, "ebgp_multihop": 2,
+        "asn": 65000, "vrf": "RED", "name": "192.0.2.1", "remote_as": 65001, "ebgp_multihop": 2,
     });
     lab.write_resources("r1", &[interface("eth0")]);
-    lab.write_resources("nx1", &[resource("Cisco_bgp_neighbor", "spine", neighbor)]);
+    lab.write_resources("os1", &[resource("Os10_bgp_neighbor", "spine", neighbor)]);
     lab.write_resources("hw1", &[interface("GigabitEthernet0/0/1")]);
     lab.write_resources("vy1", &[interface("eth0")]);
     let neighbor = json!({"peer_as": 65001, "description": "spine 1", "export": ["A", "B"]});
@@ -67,7 +67,7 @@ async fn structural_mock_applies_and_verifies_on_any_command_line() {
         .run(&["apply", "--mock", "--definitions", &definitions()])
         .await;
     ran.assert_code(0);
-    for device in ["r1", "nx1", "hw1", "vy1", "jun1", "x1"] {
+    for device in ["r1", "os1", "hw1", "vy1", "jun1", "x1"] {
         let mut rows = ran.stdout.lines();
         let row = rows.rfind(|line| line.starts_with(&format!("{device} ")));
         assert!(
@@ -77,7 +77,7 @@ async fn structural_mock_applies_and_verifies_on_any_command_line() {
         );
     }
     ran.assert_contains(
-        "\nwarning: hw1, jun1, nx1, r1, vy1, x1: structural mock: it keeps lines and blocks",
+        "\nwarning: hw1, jun1, os1, r1, vy1, x1: structural mock: it keeps lines and blocks",
     );
     let warnings = ran.stdout.matches("structural mock: it keeps");
     assert_eq!(warnings.count(), 1, "{}", ran.text());
@@ -85,7 +85,7 @@ async fn structural_mock_applies_and_verifies_on_any_command_line() {
 
 /// What a run did to each device: its events, and the difference of the configuration.
 fn results(lab: &Lab, ran: &ProgramOutput) -> Vec<(Vec<String>, Value)> {
-    let devices = ["r1", "nx1", "hw1", "vy1", "jun1", "x1"].into_iter();
+    let devices = ["r1", "os1", "hw1", "vy1", "jun1", "x1"].into_iter();
     let results = devices.map(|device| {
         let difference = lab.report(device)["configuration_difference"].clone();
         assert!(difference.is_string(), "{device}: {}", ran.text());
@@ -244,8 +244,8 @@ async fn structural_mock_starts_with_a_saved_configuration() {
             "frr version 8.4\ninterface eth0\n description to the core\n shutdown\nexit\n!\nend\n",
         ),
         (
-            "nx1",
-            "version 9.3\nfeature bgp\nrouter bgp 65000\n  vrf RED\n    neighbor 192.0.2.1\n      remote-as 65001\n      \
+            "os1",
+            "! Version 10.5.4.0\nrouter bgp 65000\n !\n vrf RED\n  !\n  neighbor 192.0.2.1\n   remote-as 65001\n   \
              ebgp-multihop 2\n",
         ),
         (
@@ -285,7 +285,7 @@ async fn structural_mock_starts_with_a_saved_configuration() {
     let ran = lab.run(&arguments).await;
     ran.assert_code(0);
     assert!(!ran.stdout.contains("changed from"), "{}", ran.text());
-    for device in ["r1", "nx1", "hw1", "vy1", "jun1", "x1"] {
+    for device in ["r1", "os1", "hw1", "vy1", "jun1", "x1"] {
         let mut rows = ran.stdout.lines();
         let row = rows.rfind(|line| line.starts_with(&format!("{device} ")));
         assert!(
@@ -488,8 +488,8 @@ async fn undo_restores_any_command_line() {
             let lost = old.lines().filter(|line| lacks(text, line));
             let added = text.lines().filter(|line| lacks(old, line));
             for line in lost.chain(added) {
-                // A block without lines remains, and a feature that was enabled for it.
-                let blocks = ["interface ", "router bgp ", "vrf ", "feature "];
+                // A block without lines remains.
+                let blocks = ["interface ", "router bgp ", "vrf ", "address-family "];
                 let is_block = blocks.iter().any(|block| line.trim().starts_with(block));
                 assert!(
                     text.contains(line) && is_block,
@@ -501,7 +501,7 @@ async fn undo_restores_any_command_line() {
     }
 }
 
-/// Texts of blocks, lines that come first, blocks in parts and inactive lines, on their devices.
+/// Texts of blocks, lines that come first, blocks in parts and inactive lines, on their devices. NX-OS has a strict mock.
 #[tokio::test(flavor = "multi_thread")]
 async fn structural_mock_has_texts_needed_lines_and_inactive_lines() {
     let lab = Lab::with_devices(&[("xr1", "ios_xr"), ("nx1", "cisco_nxos"), ("jun1", "junos")]);

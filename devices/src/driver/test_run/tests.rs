@@ -2,6 +2,7 @@
 
 mod coverage;
 mod facts;
+mod foreign_configurations;
 mod hostile_values;
 mod life_cycle;
 mod meanings;

@@ -14,7 +14,13 @@ impl Rendering<'_> {
     /// The lines of one attribute, and of attributes in the same lines.
     pub(super) fn attribute(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
         if rule.is_group() {
-            return self.group(rule);
+            let names = [&rule.name].into_iter().chain(&rule.with);
+            let mut values = names
+                .filter_map(|name| Some((self.cli.attributes.get(name)?, self.merged.get(name)?)));
+            // A new instance has the defaults of the device: there is nothing to remove.
+            let is_due = self.found.is_some()
+                || values.any(|(rule, value)| self.cli.must_be_sent(rule, value, self.merged));
+            return if is_due { self.group(rule) } else { Ok(()) };
         }
         let Some(value) = self.merged.get(&rule.name) else {
             return Ok(());
@@ -174,10 +180,10 @@ impl Rendering<'_> {
         let mut additions = Vec::new();
         for element in desired.iter().filter(|element| !retained.contains(element)) {
             let template = self.element_line(rule, element)?;
-            let text = self
-                .element(rule, template, element)
-                .ok_or_else(|| self.error(&rule.name))?;
-            additions.push(text);
+            // An element of another form has another line: a prefix, or a pair of a prefix and a route map.
+            let mut templates = std::iter::once(template).chain(&rule.lines);
+            let text = templates.find_map(|line| self.element(rule, line, element));
+            additions.push(text.ok_or_else(|| self.error(&rule.name))?);
         }
         // An element that is sent again must be removed first.
         let moves = current

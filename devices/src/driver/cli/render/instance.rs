@@ -63,8 +63,12 @@ impl Rendering<'_> {
             };
             text.map(|text| vec![cli.negation.negative(text)])
         } else {
-            let texts = templates.iter();
-            texts.map(|line| line.write(&value, cli)).collect()
+            // Of several lines, those whose values the instance has.
+            let texts: Vec<Text> = templates
+                .iter()
+                .filter_map(|line| line.write(&value, cli))
+                .collect();
+            (templates.len() > 1 || !texts.is_empty()).then_some(texts)
         };
         texts.ok_or_else(|| self.error("ensure"))
     }
