@@ -25,7 +25,10 @@ impl Rendering<'_> {
         let Some(value) = self.merged.get(&rule.name) else {
             return Ok(());
         };
-        let is_due = self.found.is_some() || self.cli.must_be_sent(rule, value, &self.merged);
+        // A new instance has some values without a line.
+        let by_itself = rule.default_value(self.merged) == Some(value);
+        let is_due =
+            self.found.is_some() || (!by_itself && self.cli.must_be_sent(rule, value, self.merged));
         if self.cli.is_managed(&rule.name, value) && is_due {
             self.set(rule, value)?;
         }

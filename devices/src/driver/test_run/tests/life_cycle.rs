@@ -18,7 +18,7 @@ use serde::Deserialize;
 use crate::change::{Change, Desired, Instance};
 use crate::definitions;
 use crate::diagnostic::Severity;
-use crate::driver::test_run::{SetByTest, print};
+use crate::driver::test_run::SetByTest;
 use crate::driver::undo::{names_desired, reference_to, set_ensure};
 use crate::driver::{OldSecrets, Platform, Registry, SecretHistory};
 use crate::model::TypeModel;
@@ -316,8 +316,6 @@ impl<'c> LifeCycle<'c> {
         let undo = driver.undo(change, displaced, OldSecrets::Used, &mut state);
         let not_restored = undo.not_restored.join("; ");
         if not_restored.is_empty() {
-            let lines = print(&undo.operations).join("\n");
-            let _ = writeln!(self.record, "# undo: sent\n{lines}\n");
             return self.device.send(&undo.operations).map(|_| true);
         }
         let mut reasons = undo.not_restored.iter();
