@@ -67,6 +67,7 @@ cases! {
     names
     notification_receivers
     notifications
+    options_of_bgp_and_further_families
     policies_and_addresses
     ports
     radius_groups_and_attributes
