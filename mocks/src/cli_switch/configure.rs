@@ -274,7 +274,7 @@ impl ConfigSession<'_> {
     }
 
     /// Enters a block and creates it. A header with other words behind its identity keeps the lines of the block.
-    fn enter(&mut self, kind: BlockKind, command: &Command) {
+    pub(super) fn enter(&mut self, kind: BlockKind, command: &Command) {
         let identity = command.identity_text();
         let block = self.block();
         let lines = block

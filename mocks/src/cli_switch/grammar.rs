@@ -18,6 +18,7 @@ mod line_options;
 pub(super) mod parameter;
 pub(super) mod policy;
 pub(super) mod route_map;
+pub(super) mod routing_block;
 pub(super) mod server;
 
 /// A community of BGP.

@@ -62,9 +62,12 @@ cases! {
     ethernet_interfaces
     global_lines
     ip_interfaces
+    is_is_named_eigrp_and_rip
     lines
     lists_and_their_entries
+    mpls_and_multicast
     names
+    nhrp_vrfs_and_further_options
     notification_receivers
     notifications
     options_of_bgp_and_further_families

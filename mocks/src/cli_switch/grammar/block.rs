@@ -22,6 +22,7 @@ pub(crate) const VLAN: &[Rule] = &[
 /// `(config-vrf)#`
 pub(crate) const VRF: &[Rule] = &[
     rule("description ! <line>", Effect::Store),
+    rule("vpn id ! <word>", Effect::Store),
     rule("rd ! <rd>", Effect::Run(route_distinguisher)),
     rule("import map ! <word>", Effect::Store),
     rule("export map ! <word>", Effect::Store),
@@ -40,6 +41,7 @@ pub(crate) const VRF: &[Rule] = &[
 /// `(config-vrf)#` of a VRF for several address families.
 pub(crate) const VRF_DEFINITION: &[Rule] = &[
     rule("description ! <line>", Effect::Store),
+    rule("vpn id ! <word>", Effect::Store),
     rule("rd ! <rd>", Effect::Run(route_distinguisher)),
     rule(
         "route-target (export | import | both) <rd>",
@@ -170,6 +172,32 @@ pub(crate) const OSPF: &[Rule] = &[
         ),
         Effect::Run(change_options),
     ),
+    rule("max-metric router-lsa ! [<line>]", Effect::Store),
+    rule("nsr", Effect::Store),
+    rule("nsf ! (cisco | ietf)", Effect::Store),
+    rule("prefix-suppression", Effect::Store),
+    rule("capability vrf-lite", Effect::Store),
+    rule(
+        "timers throttle (lsa | spf) ! <0-600000> <1-600000> <1-600000>",
+        Effect::Store,
+    ),
+    rule(
+        "timers lsa arrival ! <0-600000>",
+        Effect::Unless("timers lsa arrival 1000"),
+    ),
+    rule(
+        "summary-address <ipv4> <mask> ! [not-advertise | tag <0-4294967295>]",
+        Effect::Store,
+    ),
+    rule(
+        "neighbor <ipv4> ! (cost <1-65535> | priority <0-255>)*",
+        Effect::Store,
+    ),
+    rule("default-metric ! <1-16777214>", Effect::Store),
+    rule("mpls ldp sync", Effect::Store),
+    rule("mpls ldp autoconfig ! [area <area>]", Effect::Store),
+    rule("mpls traffic-eng router-id ! <interface>", Effect::Store),
+    rule("mpls traffic-eng area <area>", Effect::Store),
     rule("passive-interface default", Effect::Store),
     rule("passive-interface <interface>", Effect::Run(passive)),
     rule("network <ipv4> <ipv4> area <area>", Effect::Run(network)),

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{Grammar, block, crypto, policy};
+use super::{Grammar, block, crypto, routing_block};
 
 macro_rules! block_kinds {
     ($($name:ident $tag:literal $rules:path;)*) => {
@@ -58,4 +59,12 @@ block_kinds! {
     Ikev2Keyring "config-ikev2-keyring" crypto::IKEV2_KEYRING;
     Ikev2Peer "config-ikev2-keyring-peer" crypto::IKEV2_PEER;
     Ikev2Profile "config-ikev2-profile" crypto::IKEV2_PROFILE;
+    Isis "config-router" routing_block::ISIS;
+    IsisFamily "config-router-af" routing_block::ISIS_FAMILY;
+    EigrpNamed "config-router" routing_block::EIGRP_NAMED;
+    EigrpFamily "config-router-af" routing_block::EIGRP_FAMILY;
+    EigrpFamilyInterface "config-router-af-interface" routing_block::EIGRP_FAMILY_INTERFACE;
+    EigrpTopology "config-router-af-topology" routing_block::EIGRP_TOPOLOGY;
+    Rip "config-router" routing_block::RIP;
+    ExplicitPath "cfg-ip-expl-path" routing_block::EXPLICIT_PATH;
 }

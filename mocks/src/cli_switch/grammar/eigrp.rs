@@ -36,6 +36,15 @@ pub(crate) const PROCESS: &[Rule] = &[
     ),
     rule("passive-interface default", Effect::Store),
     rule("passive-interface <interface>", Effect::Run(passive)),
+    rule("auto-summary", Effect::Store),
+    rule(
+        "default-metric ! <1-4294967295> <0-4294967295> <0-255> <1-255> <1-65535>",
+        Effect::Store,
+    ),
+    rule("distance eigrp ! <1-255> <1-255>", Effect::Store),
+    rule("neighbor <ipv4> <interface>", Effect::Store),
+    rule("nsf", Effect::Store),
+    rule("eigrp log-neighbor-changes", Effect::OnByDefault),
     rule("eigrp router-id ! <ipv4>", Effect::Store),
     rule(
         "eigrp stub ! [receive-only | (connected | leak-map <word> | redistributed | static | summary)*]",

@@ -17,7 +17,7 @@ pub(crate) mod spanning_tree;
 pub(crate) use banner::set_banner;
 
 use super::block_kind::BlockKind;
-use super::{Rule, RuleScope, access_list, communities, crypto, on, rule};
+use super::{Rule, RuleScope, access_list, communities, crypto, on, routing_block, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::vtp;
@@ -303,6 +303,49 @@ pub(crate) const RULES: &[Rule] = &[
         "crypto pki trustpoint <word>",
         Effect::Enter(BlockKind::Trustpoint),
     ),
+    // Cisco IOS Multiprotocol Label Switching and IP Multicast Command References.
+    rule(
+        "ip multicast-routing vrf <word> ! [distributed]",
+        Effect::Store,
+    ),
+    rule("ip multicast-routing ! [distributed]", Effect::Store),
+    rule("ip multicast multipath", Effect::Store),
+    rule("ip igmp snooping querier", Effect::Store),
+    rule("ip igmp snooping", Effect::OnByDefault),
+    rule("mpls ip propagate-ttl", Effect::OnByDefault),
+    rule("mpls ip", Effect::OnByDefault),
+    rule(
+        "mpls label range ! <16-1048575> <16-1048575>",
+        Effect::Store,
+    ),
+    rule("mpls label protocol ! (ldp | tdp)", Effect::Store),
+    rule("mpls ldp explicit-null", Effect::Store),
+    rule("mpls ldp graceful-restart", Effect::Store),
+    rule("mpls ldp session protection", Effect::Store),
+    rule("mpls ldp igp sync holddown ! <1-2147483647>", Effect::Store),
+    rule(
+        "mpls ldp neighbor <ipv4> targeted ! [ldp]",
+        Effect::Run(routing::targeted),
+    ),
+    rule(
+        "mpls ldp holdtime ! <15-65535>",
+        Effect::Unless("mpls ldp holdtime 180"),
+    ),
+    rule(
+        "mpls ldp discovery hello interval ! <1-65535>",
+        Effect::Unless("mpls ldp discovery hello interval 5"),
+    ),
+    rule(
+        "mpls ldp discovery hello holdtime ! <1-65535>",
+        Effect::Unless("mpls ldp discovery hello holdtime 15"),
+    ),
+    rule("mpls ldp discovery targeted-hello accept", Effect::Store),
+    rule("mpls ldp logging neighbor-changes", Effect::OnByDefault),
+    rule("mpls traffic-eng tunnels", Effect::Store),
+    rule(
+        "mpls traffic-eng reoptimize timers frequency ! <0-604800>",
+        Effect::Unless("mpls traffic-eng reoptimize timers frequency 3600"),
+    ),
     // Cisco IOS Security Command Reference, "crypto ..."; recording i0803 for the order.
     rule("crypto logging session", Effect::Store),
     rule(
@@ -580,6 +623,17 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(blocks::ospf),
     ),
     on(has_routing, "router bgp <word>", Effect::Run(blocks::bgp)),
+    on(
+        has_routing,
+        "router isis ! [<name>]",
+        Effect::Run(routing::isis),
+    ),
+    on(has_routing, "router rip", Effect::Enter(BlockKind::Rip)),
+    on(
+        has_routing,
+        "router eigrp <name>",
+        Effect::Enter(BlockKind::EigrpNamed),
+    ),
     // 802.1X: published configurations with `dot1x critical eapol`.
     on(has_switching, "dot1x system-auth-control", Effect::Store),
     on(has_switching, "dot1x critical eapol", Effect::Store),
@@ -669,6 +723,54 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         "ip as-path access-list <1-500> ! (permit | deny) <line>",
         Effect::Run(bgp_list::entry),
+    ),
+    rule("ip pim bidir-enable", Effect::Store),
+    rule("ip pim autorp listener", Effect::Store),
+    rule(
+        "ip pim [vrf <word>] rp-address <ipv4> ! [<word>] [override] [bidir]",
+        Effect::Store,
+    ),
+    rule(
+        "ip pim bsr-candidate ! <interface> [<0-32> [<0-255>]]",
+        Effect::Store,
+    ),
+    rule(
+        "ip pim rp-candidate <interface> ! (group-list <word> | interval <1-16383> | priority <0-255>)*",
+        Effect::Store,
+    ),
+    rule(
+        "ip pim send-rp-announce ! <interface> scope <1-255> [<line>]",
+        Effect::Store,
+    ),
+    rule(
+        "ip pim send-rp-discovery ! [<interface>] scope <1-255> [<line>]",
+        Effect::Store,
+    ),
+    rule("ip pim register-source ! <interface>", Effect::Store),
+    rule(
+        "ip pim accept-register ! (list | route-map) <word>",
+        Effect::Store,
+    ),
+    rule(
+        "ip pim spt-threshold ! (<0-4294967> | infinity) [group-list <word>]",
+        Effect::Store,
+    ),
+    rule("ip pim ssm ! (default | range <word>)", Effect::Store),
+    rule(
+        "ip msdp peer <ipv4> ! [connect-source <interface>] [remote-as <word>]",
+        Effect::Store,
+    ),
+    rule("ip msdp description <ipv4> ! <line>", Effect::Store),
+    rule(
+        "ip msdp sa-filter (in | out) <ipv4> ! [list <word> | route-map <word>]",
+        Effect::Store,
+    ),
+    rule("ip msdp mesh-group <word> <ipv4>", Effect::Store),
+    rule("ip msdp originator-id ! <interface>", Effect::Store),
+    rule("mpls ldp router-id ! <interface> [force]", Effect::Store),
+    rule(
+        "ip explicit-path name <word> ! [disable | enable]",
+        Effect::Run(routing_block::explicit_path),
     ),
     // The web server: recordings i0802 and i0810, both forms are printed.
     rule("ip http server", Effect::BothForms),

@@ -5,8 +5,8 @@ mod port_line;
 mod switchport_line;
 
 use self::ip_line::{
-    access_group, encapsulation_dot1q, ip_address, ip_unnumbered, standby_authentication,
-    standby_group, standby_priority, vrf_forwarding,
+    access_group, encapsulation_dot1q, ip_address, ip_unnumbered, isis_metric, pim_mode,
+    standby_authentication, standby_group, standby_priority, vrf_forwarding,
 };
 use self::port_line::{channel_group, duplex, mtu, port_priority, port_security, power, speed};
 use self::switchport_line::{
@@ -387,7 +387,7 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     on(
         is_tunnel,
-        "tunnel mode ! (gre (ip | ipv6 | multipoint) | ipip | ipsec (ipv4 | ipv6) | ipv6 | ipv6ip [6to4 | isatap])",
+        "tunnel mode ! (gre (ip | ipv6 | multipoint) | ipip | ipsec (ipv4 | ipv6) | ipv6 | mpls traffic-eng | ipv6ip [6to4 | isatap])",
         Effect::Unless("tunnel mode gre ip"),
     ),
     on(
@@ -422,6 +422,211 @@ pub(crate) const RULES: &[Rule] = &[
         "keepalive ! [<0-32767> [<1-255>]]",
         Effect::Store,
     ),
+    // Cisco IOS IP Addressing Services Command Reference, "ip nhrp ..."; IP Routing: OSPF Command Reference, "ip ospf ...".
+    on(is_tunnel, "ip nhrp authentication ! <word>", Effect::Store),
+    on(is_tunnel, "ip nhrp group ! <word>", Effect::Store),
+    on(
+        is_tunnel,
+        "ip nhrp map multicast (dynamic | <ipv4>)",
+        Effect::Store,
+    ),
+    on(is_tunnel, "ip nhrp map <ipv4> <ipv4>", Effect::Store),
+    on(
+        is_tunnel,
+        "ip nhrp network-id ! <1-4294967295>",
+        Effect::Store,
+    ),
+    on(is_tunnel, "ip nhrp holdtime ! <1-65535>", Effect::Store),
+    on(
+        is_tunnel,
+        "ip nhrp nhs (<ipv4> | dynamic) [nbma <word>] [multicast]",
+        Effect::Store,
+    ),
+    on(is_tunnel, "ip nhrp registration no-unique", Effect::Store),
+    on(
+        is_tunnel,
+        "ip nhrp registration timeout ! <1-65535>",
+        Effect::Store,
+    ),
+    on(
+        is_tunnel,
+        "ip nhrp (redirect | server-only | shortcut)",
+        Effect::Store,
+    ),
+    rule(
+        "ip ospf retransmit-interval ! <1-65535>",
+        Effect::Unless("ip ospf retransmit-interval 5"),
+    ),
+    rule(
+        "ip ospf transmit-delay ! <1-65535>",
+        Effect::Unless("ip ospf transmit-delay 1"),
+    ),
+    rule(
+        "ip ospf dead-interval minimal hello-multiplier ! <3-20>",
+        Effect::Store,
+    ),
+    rule(
+        "ip ospf (demand-circuit | flood-reduction | shutdown)",
+        Effect::Store,
+    ),
+    rule("ip ospf database-filter all out", Effect::Store),
+    rule("ip ospf prefix-suppression ! [disable]", Effect::Store),
+    rule("ip ospf ttl-security hops ! <1-254>", Effect::Store),
+    // Cisco IOS IP Multicast, Multiprotocol Label Switching, and IP Routing: ISIS and EIGRP Command References.
+    rule(
+        "ip pim dr-priority ! <0-4294967294>",
+        Effect::Unless("ip pim dr-priority 1"),
+    ),
+    rule(
+        "ip pim query-interval ! <0-18724>",
+        Effect::Unless("ip pim query-interval 30"),
+    ),
+    rule("ip pim bsr-border", Effect::Store),
+    rule("ip pim neighbor-filter ! <word>", Effect::Store),
+    rule("ip pim nbma-mode", Effect::Store),
+    rule(
+        "ip pim (dense-mode | passive | sparse-dense-mode | sparse-mode)",
+        Effect::Run(pim_mode),
+    ),
+    rule(
+        "ip multicast boundary ! <word> [filter-autorp | in | out]",
+        Effect::Store,
+    ),
+    rule("ip igmp access-group ! <word>", Effect::Store),
+    rule(
+        "ip igmp version ! <1-3>",
+        Effect::Unless("ip igmp version 2"),
+    ),
+    rule(
+        "ip igmp query-interval ! <1-18000>",
+        Effect::Unless("ip igmp query-interval 60"),
+    ),
+    rule(
+        "ip igmp query-max-response-time ! <1-25>",
+        Effect::Unless("ip igmp query-max-response-time 10"),
+    ),
+    rule(
+        "ip igmp (join-group | static-group) <ipv4> [source <ipv4>]",
+        Effect::Store,
+    ),
+    rule("ip mroute-cache", Effect::OnByDefault),
+    rule(
+        "ip (hello-interval | hold-time) eigrp <1-65535> ! <1-65535>",
+        Effect::Store,
+    ),
+    rule(
+        "ip (next-hop-self | split-horizon) eigrp <1-65535>",
+        Effect::OnByDefault,
+    ),
+    rule(
+        "ip authentication mode eigrp <1-65535> ! md5",
+        Effect::Store,
+    ),
+    rule(
+        "ip authentication key-chain eigrp <1-65535> ! <word>",
+        Effect::Store,
+    ),
+    rule(
+        "ip bandwidth-percent eigrp <1-65535> ! <1-999999>",
+        Effect::Store,
+    ),
+    rule(
+        "ip summary-address eigrp <1-65535> <ipv4> <mask> ! [<1-255>]",
+        Effect::Store,
+    ),
+    rule("(ip | ipv6) router isis ! [<word>]", Effect::Store),
+    rule("mpls ip", Effect::Store),
+    rule("mpls label protocol ! (both | ldp | tdp)", Effect::Store),
+    rule("mpls mtu ! <64-65535>", Effect::Store),
+    rule(
+        "mpls ldp discovery transport-address ! (interface | <ipv4>)",
+        Effect::Store,
+    ),
+    rule("mpls ldp igp (autoconfig | sync)", Effect::OnByDefault),
+    rule("mpls bgp forwarding", Effect::Store),
+    rule("mpls traffic-eng tunnels", Effect::Store),
+    rule(
+        "mpls traffic-eng administrative-weight ! <0-4294967295>",
+        Effect::Store,
+    ),
+    rule("mpls traffic-eng attribute-flags ! <word>", Effect::Store),
+    rule(
+        "ip rsvp bandwidth ! [<1-10000000> [<1-10000000>]]",
+        Effect::Store,
+    ),
+    rule("ip rsvp signalling hello", Effect::Store),
+    on(
+        is_tunnel,
+        "tunnel mpls traffic-eng autoroute announce",
+        Effect::Store,
+    ),
+    on(
+        is_tunnel,
+        "tunnel mpls traffic-eng autoroute metric ! (absolute <1-4294967295> | relative <word> | <1-4294967295>)",
+        Effect::Store,
+    ),
+    on(
+        is_tunnel,
+        "tunnel mpls traffic-eng (fast-reroute | forwarding-adjacency | record-route)",
+        Effect::Store,
+    ),
+    on(
+        is_tunnel,
+        "tunnel mpls traffic-eng priority ! <0-7> [<0-7>]",
+        Effect::Store,
+    ),
+    on(
+        is_tunnel,
+        "tunnel mpls traffic-eng bandwidth ! <1-4294967295>",
+        Effect::Store,
+    ),
+    on(
+        is_tunnel,
+        "tunnel mpls traffic-eng affinity ! <word> [mask <word>]",
+        Effect::Store,
+    ),
+    on(
+        is_tunnel,
+        "tunnel mpls traffic-eng path-option <1-1000> ! (dynamic | explicit (identifier | name) <word>)",
+        Effect::Store,
+    ),
+    rule(
+        "isis circuit-type ! (level-1 | level-1-2 | level-2-only)",
+        Effect::Unless("isis circuit-type level-1-2"),
+    ),
+    rule("isis network point-to-point", Effect::Store),
+    rule(
+        "isis metric ! <1-16777214>",
+        Effect::Unless("isis metric 10"),
+    ),
+    rule(
+        "isis metric <1-16777214> (level-1 | level-2)",
+        Effect::Run(isis_metric),
+    ),
+    rule("isis ipv6 metric ! <1-16777214>", Effect::Store),
+    rule(
+        "isis hello-interval ! (<1-65535> | minimal)",
+        Effect::Unless("isis hello-interval 10"),
+    ),
+    rule(
+        "isis hello-multiplier ! <3-1000>",
+        Effect::Unless("isis hello-multiplier 3"),
+    ),
+    rule(
+        "isis priority ! <0-127>",
+        Effect::Unless("isis priority 64"),
+    ),
+    rule(
+        "isis csnp-interval ! <0-65535>",
+        Effect::Unless("isis csnp-interval 10"),
+    ),
+    rule("isis hello padding", Effect::OnByDefault),
+    rule("isis password ! <word>", Effect::Store),
+    rule("isis authentication mode ! (md5 | text)", Effect::Store),
+    rule("isis authentication key-chain ! <word>", Effect::Store),
+    rule("isis bfd", Effect::Store),
+    rule("isis three-way-handshake ietf", Effect::Store),
+    rule("keepalive ! [<0-32767> [<1-255>]]", Effect::Store),
     rule("crypto map ! <word>", Effect::Store),
     rule(
         "ipv6 address <ipv6-prefix> [eui-64 | link-local]",

@@ -2,6 +2,7 @@
 
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix};
 use crate::cli_switch::effect::Reply;
+use crate::cli_switch::grammar::block_kind::BlockKind;
 
 /// The default distance is not printed.
 pub(super) fn route(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
@@ -51,4 +52,23 @@ pub(super) fn forwarded_port(session: &mut ConfigSession<'_>, command: &Command)
         _ => return session.remove(command),
     };
     session.set(command.entry(text))
+}
+
+/// A process without a name is printed without one.
+pub(super) fn isis(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let mut command = command.clone();
+    command.identity = command.words.len();
+    if !command.is_set() {
+        return session.remove(&command);
+    }
+    session.enter(BlockKind::Isis, &command);
+    Reply::Silent
+}
+
+/// The protocol is printed.
+pub(super) fn targeted(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    if !command.is_set() {
+        return session.remove(command);
+    }
+    session.set(command.entry(format!("{} ldp", command.identity_text())))
 }

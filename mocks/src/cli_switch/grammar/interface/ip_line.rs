@@ -188,3 +188,25 @@ pub(super) fn standby_authentication(session: &mut ConfigSession<'_>, command: &
         .set(command.entry(format!("{identity} {stored}")));
     Reply::Silent
 }
+
+/// An interface has one mode of PIM.
+pub(super) fn pim_mode(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let is_mode = |line: &Entry| line.rule == command.rule;
+    session.block().retain(|line| !is_mode(line));
+    if command.is_set() {
+        session.block().set(command.entry(command.text()));
+    }
+    Reply::Silent
+}
+
+/// Each level has one metric.
+pub(super) fn isis_metric(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let mut entry = command.entry(command.text());
+    entry.identity = format!("isis metric {}", command.word(3));
+    if command.is_set() {
+        session.block().set(entry);
+    } else {
+        session.block().remove(&entry.identity);
+    }
+    Reply::Silent
+}
