@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Grammar, block, crypto, policy};
-use super::{Grammar, block, crypto, routing_block};
+use super::{Grammar, block, crypto, policy, routing_block};
 
 macro_rules! block_kinds {
     ($($name:ident $tag:literal $rules:path;)*) => {
