@@ -9,6 +9,7 @@ pub mod free_port;
 pub mod interrupt;
 pub mod lab;
 pub mod peer;
+pub mod postgresql;
 pub mod program;
 pub mod proxy_host;
 pub mod pseudo_terminal;

@@ -1,0 +1,210 @@
+//! A PostgreSQL server on loopback, with its own data directory and as an unprivileged user.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{OnceLock, mpsc};
+use std::time::Duration;
+
+use crate::free_port::free_port;
+use crate::peer;
+
+/// Starts the server again whenever it ends, and removes its directory at the end. Nothing is written durably.
+const SCRIPT: &str = r#"
+umask 077
+mkdir "$DIR" && cd "$DIR" || exit 1
+trap 'kill -QUIT $server 2>/dev/null; wait $server; cd /; rm -rf "$DIR"; exit 0' TERM
+"$BIN/initdb" -D data -U owner -E UTF8 --locale=C -A trust --no-sync >log 2>&1 || exit 1
+{ printf '%s\n' "listen_addresses = '127.0.0.1'" "port = $PORT" "unix_socket_directories = '$DIR'" \
+    "fsync = off" "max_connections = 200" "lc_messages = 'C'"; } >> data/postgresql.conf
+if [ -n "$CERTIFICATE" ]; then
+  printf '%s' "$CERTIFICATE" > data/server.crt
+  printf '%s' "$KEY" > data/server.key
+  echo "ssl = on" >> data/postgresql.conf
+fi
+while :; do
+  while [ -e away ]; do sleep 0.1; done
+  "$BIN/postgres" -D data >>log 2>&1 &
+  server=$!
+  wait $server
+  sleep 0.1
+done
+"#;
+
+/// The time in which a server starts.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// A running server. It ends with the process.
+#[derive(Debug)]
+pub struct PostgreSql {
+    directory: PathBuf,
+    port: u16,
+    databases: AtomicU32,
+}
+
+/// The directory of the newest version.
+fn programs() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+    let found = versions.filter_map(|version| Some(version.ok()?.path().join("bin")));
+    found.filter(|bin| bin.join("postgres").exists()).max()
+}
+
+impl PostgreSql {
+    /// The server of all tests of this process. `None`: PostgreSQL is missing, and the test says that it is skipped.
+    ///
+    /// # Panics
+    /// If the server does not start, or is missing and required.
+    pub fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<PostgreSql>> = OnceLock::new();
+        let missing = programs()
+            .is_none()
+            .then(|| "there is no PostgreSQL (tests/real-peers/test-tools.sh install)".to_owned());
+        if peer::skips(missing) {
+            return None;
+        }
+        SHARED.get_or_init(|| Self::start(None)).as_ref()
+    }
+
+    /// A server of its own, with a certificate and its key as PEM. `None`: PostgreSQL is missing.
+    ///
+    /// # Panics
+    /// If the server does not start.
+    pub fn start(identity: Option<(&str, &str)>) -> Option<Self> {
+        static SERVERS: AtomicU32 = AtomicU32::new(0);
+        let bin = programs()?;
+        let number = SERVERS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("switchtender-postgresql-{}-{number}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        let port = free_port();
+        let is_root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "TERM"]);
+        if is_root {
+            command.args([
+                "--reuid",
+                "postgres",
+                "--regid",
+                "postgres",
+                "--clear-groups",
+            ]);
+        }
+        let (certificate, key) = identity.unwrap_or_default();
+        command
+            .args(["sh", "-c", SCRIPT])
+            .envs([("DIR", &*directory), ("BIN", &bin)])
+            .env("PORT", port.to_string())
+            .envs([("CERTIFICATE", certificate), ("KEY", key)])
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        // The signal at the end of the parent is for its thread: this one ends with the process.
+        let (sender, started) = mpsc::channel();
+        std::thread::spawn(move || {
+            sender.send(command.spawn()).expect("a test waits");
+            loop {
+                std::thread::park();
+            }
+        });
+        let child = started.recv().expect("the thread answers");
+        child.expect("setpriv is part of Debian");
+        let server = Self {
+            directory,
+            port,
+            databases: AtomicU32::new(0),
+        };
+        server.wait_until(true);
+        Some(server)
+    }
+
+    /// Runs a statement as the owner of the server.
+    ///
+    /// # Panics
+    /// If it fails.
+    pub fn execute(&self, database: &str, statement: &str) -> String {
+        let output = self.psql(database, statement);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{statement}: {error}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    fn psql(&self, database: &str, statement: &str) -> std::process::Output {
+        let bin = programs().expect("the server runs");
+        let mut psql = Command::new(bin.join("psql"));
+        psql.args(["-h", "127.0.0.1", "-U", "owner", "-X", "-q", "-A", "-t"])
+            .args([
+                "-p",
+                &self.port.to_string(),
+                "-d",
+                database,
+                "-c",
+                statement,
+            ])
+            .stdin(Stdio::null());
+        psql.output().expect("psql is part of PostgreSQL")
+    }
+
+    /// The name of a new database.
+    pub fn new_database(&self) -> String {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let name = format!("test{number}");
+        self.execute("postgres", &format!("CREATE DATABASE {name}"));
+        name
+    }
+
+    /// The address of a database for `store`.
+    pub fn address(&self, database: &str) -> String {
+        format!("postgresql://owner@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// The port on loopback.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Kills the server, and waits until it has started again.
+    pub fn kill_and_wait(&self) {
+        self.kill();
+        self.wait_until(true);
+    }
+
+    /// Kills the server. It starts again, unless it is away.
+    fn kill(&self) {
+        // Only the user of the server can read the file of its process.
+        let process = self.execute("postgres", "SELECT pg_read_file('postmaster.pid')");
+        let process = process.lines().next().expect("the file has a process");
+        let killed = Command::new("kill").args(["-9", process]).status();
+        assert!(killed.is_ok_and(|status| status.success()));
+    }
+
+    /// Ends the server until [`Self::come_back`].
+    pub fn leave(&self) {
+        let away = format!("touch {}", self.directory.join("away").display());
+        self.execute("postgres", &format!("COPY (SELECT 1) TO PROGRAM '{away}'"));
+        self.kill();
+        self.wait_until(false);
+    }
+
+    /// Starts the server again.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn come_back(&self) {
+        std::fs::remove_file(self.directory.join("away")).expect("the server is away");
+        self.wait_until(true);
+    }
+
+    /// Waits until the server answers, or not.
+    fn wait_until(&self, is_running: bool) {
+        let pause = Duration::from_millis(20);
+        for _ in 0..START_LIMIT.as_millis() / pause.as_millis() {
+            let answers = self.psql("postgres", "SELECT 1").status.success();
+            if answers == is_running {
+                return;
+            }
+            std::thread::sleep(pause);
+        }
+        let log = std::fs::read_to_string(self.directory.join("log"));
+        panic!("the server does not start: {}", log.unwrap_or_default());
+    }
+}
