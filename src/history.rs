@@ -1,27 +1,36 @@
-//! The history of devices in one SQLite file: runs with their resources, events, operations and logs,
-//! facts, configurations, drift and plans.
+//! The history of devices in a SQLite file or a PostgreSQL database: runs with their resources, events, operations
+//! and logs, facts, configurations, drift and plans.
 //!
 //! One thread writes ([`writer`]): it commits what waits together, and a caller continues after the
-//! commit. Reads use connections of their own. Several processes may use a file at once.
+//! commit. Reads use connections of their own. Several processes may use a store at once.
 //! Nothing in it is secret: what is written was masked by the run.
 
 pub(crate) mod approvals;
+mod check;
 mod configuration;
 pub(crate) mod configuration_search;
 pub(crate) mod counts;
 pub(crate) mod device_state;
 pub(crate) mod devices;
 mod drift;
+mod engine;
 mod error;
 pub(crate) mod idempotency;
+mod location;
 mod maintenance;
 mod open_runs;
+mod password_file;
+mod pool;
 pub(crate) mod puppetdb_commands;
 mod record;
 pub(crate) mod resource_search;
 pub(crate) mod run;
+mod run_uuid;
 pub(crate) mod runs;
+mod runs_lock;
 mod schema;
+mod server_address;
+mod sql;
 #[cfg(test)]
 mod tests;
 mod text_delta;
@@ -30,42 +39,49 @@ mod visible;
 pub(crate) mod webhooks;
 mod writer;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
-
+pub(crate) use check::HistoryCheck;
 pub(crate) use configuration::ConfigurationVersion;
 pub(crate) use drift::{DriftEntry, DriftFilter};
 pub(crate) use error::HistoryError;
-pub(crate) use maintenance::{HistoryCheck, Retention, Space};
+pub(crate) use location::StoreLocation;
+pub(crate) use maintenance::{Retention, Space};
 pub(crate) use record::AddedRequest;
 pub(crate) use run::{
     CatalogOrigin, CompletedRun, ConnectionChange, NewRun, Requester, RequesterKind, RunEffect,
     RunId,
 };
+pub(crate) use run_uuid::RunUuid;
+pub(crate) use runs_lock::{RunsLock, RunsLockState};
 
-use crate::natural_order;
 use crate::store::blocking_io;
 use device_state::KnownDevice;
+use engine::Engine;
+use pool::Pool;
+use sql::Connection;
 use writer::Writer;
 
-/// How long a write waits for one of another process.
-const BUSY_LIMIT: Duration = Duration::from_secs(30);
-
-/// The file of a history and its limit.
+/// The place of a history and its limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HistoryOptions {
-    pub(crate) path: PathBuf,
-    /// Maximum size of the file in bytes. `None`: the disk is the limit.
+    pub(crate) location: StoreLocation,
+    /// Maximum size in bytes. `None`: the disk is the limit.
     pub(crate) max_size: Option<u64>,
 }
 
 impl HistoryOptions {
+    /// A file without a limit.
     pub(crate) fn at(path: impl Into<PathBuf>) -> Self {
+        StoreLocation::File(path.into()).into()
+    }
+}
+
+impl From<StoreLocation> for HistoryOptions {
+    fn from(location: StoreLocation) -> Self {
         Self {
-            path: path.into(),
+            location,
             max_size: None,
         }
     }
@@ -78,13 +94,14 @@ pub(crate) struct HistoryStore {
 }
 
 struct OpenHistory {
-    path: PathBuf,
+    location: StoreLocation,
+    engine: Engine,
     max_size: Mutex<Option<u64>>,
     writer: Writer,
-    /// Connections for reads that are not in use.
-    idle: Mutex<Vec<Connection>>,
+    /// Connections on which all is visible.
+    complete: Pool,
     /// Connections on which only some devices are visible.
-    limited: Mutex<Vec<Connection>>,
+    limited: Pool,
 }
 
 /// Reads from a history. Its methods are in the modules of what they read.
@@ -98,26 +115,18 @@ pub(crate) struct HistoryWriter<'a> {
 }
 
 impl HistoryStore {
-    /// Opens a history; a missing file is created.
+    /// Opens a history; a missing file is created, and so are missing tables.
     ///
     /// # Errors
-    /// The file cannot be opened, is no history, or has another version.
+    /// The store cannot be opened, is no history, or has a later version.
     pub(crate) fn open(options: HistoryOptions) -> Result<Self, HistoryError> {
-        if let Some(directory) = options.path.parent().filter(|path| *path != Path::new("")) {
-            crate::store::create_dir(directory).map_err(HistoryError::File)?;
-        }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = connect(&options.path, flags)?;
-        protect_file(&options.path)?;
-        schema::create(&mut connection)?;
-        maintenance::limit_size(&connection, options.max_size)?;
+        let engine = Engine::at(&options.location)?;
         let inner = OpenHistory {
-            writer: Writer::start(connection)?,
-            idle: Mutex::default(),
-            limited: Mutex::default(),
-            path: options.path,
+            writer: Writer::start(engine.clone(), options.max_size)?,
+            complete: Pool::new(engine.clone(), |_| Ok(())),
+            limited: Pool::new(engine.clone(), visible::create_views),
+            engine,
+            location: options.location,
             max_size: Mutex::new(options.max_size),
         };
         Ok(Self {
@@ -125,9 +134,9 @@ impl HistoryStore {
         })
     }
 
-    /// The file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.inner.path
+    /// Where it is.
+    pub(crate) fn location(&self) -> &StoreLocation {
+        &self.inner.location
     }
 
     pub(crate) fn max_size(&self) -> Option<u64> {
@@ -147,10 +156,8 @@ impl HistoryStore {
         &self,
         query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError>,
     ) -> Result<T, HistoryError> {
-        let connection = self.reading(&self.inner.idle, |_| Ok(()))?;
-        let result = in_one_state(&connection, query);
-        give_back(&self.inner.idle, connection);
-        result
+        let pool = &self.inner.complete;
+        pool.with(|connection| query(&HistoryReader { connection }))
     }
 
     /// As [`HistoryStore::read`]: the tables have only what is of visible devices.
@@ -162,29 +169,10 @@ impl HistoryStore {
         is_visible: &dyn Fn(&KnownDevice) -> bool,
         query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError>,
     ) -> Result<T, HistoryError> {
-        let connection = self.reading(&self.inner.limited, visible::create_views)?;
-        let result = in_one_state(&connection, |reader| {
-            visible::select(reader.connection, is_visible)?;
-            query(reader)
-        });
-        give_back(&self.inner.limited, connection);
-        result
-    }
-
-    /// A connection for reads that is not in use. A new one is prepared.
-    fn reading(
-        &self,
-        idle: &Mutex<Vec<Connection>>,
-        prepare: impl FnOnce(&Connection) -> Result<(), HistoryError>,
-    ) -> Result<Connection, HistoryError> {
-        let found = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        if let Some(connection) = found {
-            return Ok(connection);
-        }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = connect(self.path(), flags)?;
-        prepare(&connection)?;
-        Ok(connection)
+        self.inner.limited.with(|connection| {
+            visible::select(connection, is_visible)?;
+            query(&HistoryReader { connection })
+        })
     }
 
     /// Reads on a thread for blocking work.
@@ -236,37 +224,4 @@ impl HistoryStore {
     ) -> Result<T, HistoryError> {
         self.inner.writer.write_and_wait(write)
     }
-}
-
-/// All queries of one read see the same state.
-fn in_one_state<T>(
-    connection: &Connection,
-    query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError>,
-) -> Result<T, HistoryError> {
-    connection.execute_batch("BEGIN")?;
-    let result = query(&HistoryReader { connection });
-    connection.execute_batch("COMMIT")?;
-    result
-}
-
-fn give_back(idle: &Mutex<Vec<Connection>>, connection: Connection) {
-    let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
-    idle.push(connection);
-}
-
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, HistoryError> {
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_LIMIT)?;
-    // Pages of a large history are read through the cache of the system.
-    connection.pragma_update(None, "cache_size", -16_384)?;
-    connection.set_prepared_statement_cache_capacity(128);
-    connection.create_collation("natural_order", natural_order::compare)?;
-    Ok(connection)
-}
-
-/// Makes the file readable by its owner only, as the state directory is.
-fn protect_file(path: &Path) -> Result<(), HistoryError> {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
-        .map_err(HistoryError::File)
 }

@@ -18,6 +18,7 @@ mod puppetdb;
 mod queue;
 pub(crate) mod reload;
 pub(crate) mod request;
+mod runner_role;
 pub(crate) mod schedule;
 pub(crate) mod service;
 pub(crate) mod settings;

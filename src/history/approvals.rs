@@ -4,10 +4,11 @@
 //! the plan, and the run that applies it. So a crash leaves no state that nobody ends.
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::params;
 use serde::Serialize;
 
 use super::run::word_columns;
+use super::sql::{OptionalRow as _, Row};
 use super::time_column::{milliseconds, optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, NewRun, Requester, RunId};
 use crate::words::words;
@@ -96,7 +97,7 @@ const COLUMNS: &str = "approval.id AS id, device.name AS device, requester.kind 
         WHEN planned.ended IS NULL THEN 'planning'
         WHEN plan IS NULL AND planned.status = 'unchanged' THEN 'unneeded'
         WHEN plan IS NULL THEN 'failed'
-        WHEN is_approved = 0 THEN 'rejected'
+        WHEN NOT is_approved THEN 'rejected'
         WHEN apply_run IS NULL AND expires <= ?1 THEN 'expired'
         WHEN is_approved IS NULL THEN 'waiting'
         WHEN apply_run IS NULL THEN 'approved'
@@ -121,11 +122,10 @@ impl HistoryReader<'_> {
         limit: u32,
     ) -> Result<Vec<ApprovalEntry>, HistoryError> {
         let mut select = self.connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM {TABLES} WHERE (?2 IS NULL OR device.name = ?2)
+            "SELECT {COLUMNS} FROM {TABLES} WHERE (CAST(?2 AS TEXT) IS NULL OR device.name = ?2)
              ORDER BY approval.id DESC LIMIT ?3"
         ))?;
-        let rows = select.query_map(params![milliseconds(now), device, limit], entry)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        select.query_all(params![milliseconds(now), device, limit], entry)
     }
 
     /// An approval with its plan as JSON; there is none before it is made.
@@ -140,7 +140,7 @@ impl HistoryReader<'_> {
         let found = select.query_row(params![milliseconds(now), id], |row| {
             Ok((entry(row)?, row.get("plan")?))
         });
-        Ok(found.optional()?)
+        found.optional()
     }
 
     /// The approval that a run belongs to.
@@ -161,7 +161,7 @@ impl HistoryReader<'_> {
                 plan: row.get("plan")?,
             })
         });
-        Ok(found.optional()?)
+        found.optional()
     }
 
     /// Plans that are approved and have not run, and those that have expired since the last call of
@@ -173,10 +173,9 @@ impl HistoryReader<'_> {
         let mut select = self.connection.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM {TABLES}
              WHERE NOT is_ended AND plan IS NOT NULL AND apply_run IS NULL
-                 AND (expires <= ?1 OR is_approved = 1) ORDER BY approval.id"
+                 AND (expires <= ?1 OR is_approved) ORDER BY approval.id"
         ))?;
-        let rows = select.query_map([milliseconds(now)], entry)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        select.query_all([milliseconds(now)], entry)
     }
 }
 
@@ -238,7 +237,7 @@ impl HistoryWriter<'_> {
     ) -> Result<Option<RunId>, HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT count(*) FROM approval
-             WHERE id = ?1 AND is_approved = 1 AND apply_run IS NULL AND expires > ?2",
+             WHERE id = ?1 AND is_approved AND apply_run IS NULL AND expires > ?2",
         )?;
         let count: u32 =
             select.query_row(params![id, milliseconds(run.queued)], |row| row.get(0))?;
@@ -246,14 +245,14 @@ impl HistoryWriter<'_> {
             return Ok(None);
         }
         let run = self.add_run(run)?;
-        let update = "UPDATE approval SET apply_run = ?2, is_ended = 1 WHERE id = ?1";
+        let update = "UPDATE approval SET apply_run = ?2, is_ended = TRUE WHERE id = ?1";
         self.connection.execute(update, params![id, run.0])?;
         Ok(Some(run))
     }
 
     /// Marks an approval whose end is recorded.
     pub(crate) fn end_approval(&self, id: i64) -> Result<(), HistoryError> {
-        let update = "UPDATE approval SET is_ended = 1 WHERE id = ?1";
+        let update = "UPDATE approval SET is_ended = TRUE WHERE id = ?1";
         self.connection.execute(update, [id])?;
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! Running configurations as a chain of differences, with a complete text now and then.
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::params;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use similar::TextDiff;
 
+use super::sql::{OptionalRow as _, Row};
 use super::text_delta::{self, TextDelta};
 use super::time_column::{milliseconds, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
@@ -111,7 +112,8 @@ impl HistoryWriter<'_> {
         };
         let (text, _) = reader.text_of(device, oldest)?;
         self.connection.execute(
-            "UPDATE configuration SET is_complete = 1, body = ?2 WHERE id = ?1 AND is_complete = 0",
+            "UPDATE configuration SET is_complete = TRUE, body = ?2
+             WHERE id = ?1 AND NOT is_complete",
             params![oldest, text.as_bytes()],
         )?;
         let removed = self.connection.execute(
@@ -135,8 +137,7 @@ impl HistoryReader<'_> {
              WHERE device = (SELECT id FROM device WHERE name = ?1)
              ORDER BY id DESC LIMIT ?2 OFFSET ?3",
         )?;
-        let rows = select.query_map(params![device, limit, offset], version)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        select.query_all(params![device, limit, offset], version)
     }
 
     /// The configuration of a device at a time; `None`: none was read until then.
@@ -170,12 +171,12 @@ impl HistoryReader<'_> {
 
     /// The lines of all configurations of the inventory by class.
     pub(crate) fn config_lines(&self) -> Result<ClassCounts, HistoryError> {
-        let select = "SELECT line_classes FROM device WHERE is_current = 1 AND line_classes <> ''";
+        let select = "SELECT line_classes FROM device WHERE is_current AND line_classes <> ''";
         let mut select = self.connection.prepare_cached(select)?;
-        let mut all = Vec::new();
-        for text in select.query_map([], |row| row.get::<_, String>(0))? {
-            all.push(LineClasses::parse(&text?).counts());
-        }
+        let all: Vec<ClassCounts> = select.query_all([], |row| {
+            let text: String = row.get(0)?;
+            Ok(LineClasses::parse(&text).counts())
+        })?;
         Ok(all.iter().sum())
     }
 
@@ -215,15 +216,15 @@ impl HistoryReader<'_> {
             "SELECT body FROM configuration
              WHERE device = ?1 AND id <= ?2 AND id >=
                  (SELECT max(id) FROM configuration
-                  WHERE device = ?1 AND id <= ?2 AND is_complete = 1)
+                  WHERE device = ?1 AND id <= ?2 AND is_complete)
              ORDER BY id",
         )?;
-        let bodies = select.query_map(params![device, id], |row| row.get::<_, Vec<u8>>(0))?;
+        let bodies: Vec<Vec<u8>> = select.query_all(params![device, id], |row| row.get(0))?;
         let mut text: Option<String> = None;
         let mut length = 0;
         for body in bodies {
             let invalid = || HistoryError::Invalid(format!("configuration {id}"));
-            let body = String::from_utf8(body?).map_err(|_| invalid())?;
+            let body = String::from_utf8(body).map_err(|_| invalid())?;
             text = Some(match text {
                 None => body,
                 Some(old) => {

@@ -88,15 +88,14 @@ impl HistoryReader<'_> {
             "SELECT device.id AS device, name, configuration.id AS id, time FROM device
              JOIN configuration ON configuration.id =
                  (SELECT max(id) FROM configuration WHERE configuration.device = device.id)
-             WHERE is_current = 1 ORDER BY name COLLATE natural_order",
+             WHERE is_current ORDER BY name COLLATE natural_order",
         )?;
-        let mut rows = select.query([])?;
         let mut found = FoundConfigurations::default();
-        while let Some(row) = rows.next()? {
+        select.query_each([], |row| {
             let name: String = row.get("name")?;
             let names = search.names.as_ref();
             if names.is_some_and(|names| !names.contains(&name)) {
-                continue;
+                return Ok(());
             }
             let (text, _) = self.text_of(row.get("device")?, row.get("id")?)?;
             found.searched += 1;
@@ -108,7 +107,7 @@ impl HistoryReader<'_> {
                 Default::default()
             };
             if (line_count == 0) != search.is_absent {
-                continue;
+                return Ok(());
             }
             found.total += 1;
             if found.total > search.offset && found.devices.len() < search.limit {
@@ -119,7 +118,8 @@ impl HistoryReader<'_> {
                     line_count,
                 });
             }
-        }
+            Ok(())
+        })?;
         Ok(found)
     }
 }

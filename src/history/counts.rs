@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::params;
 use serde::Serialize;
 
 use super::time_column::{milliseconds, of_milliseconds};
@@ -56,15 +55,15 @@ impl HistoryReader<'_> {
         length: i64,
     ) -> Result<BTreeMap<i64, BTreeMap<String, u32>>, HistoryError> {
         let mut select = self.connection.prepare_cached(
-            "SELECT hour / ?2 * ?2 AS start, status, sum(runs) FROM run_count
+            "SELECT hour / ?2 * ?2 AS start, status, CAST(sum(runs) AS BIGINT) FROM run_count
              WHERE hour >= ?1 GROUP BY 1, 2",
         )?;
-        let mut rows = select.query(params![first, length])?;
         let mut runs: BTreeMap<i64, BTreeMap<String, u32>> = BTreeMap::new();
-        while let Some(row) = rows.next()? {
+        select.query_each([first, length], |row| {
             let period = runs.entry(row.get(0)?).or_default();
             period.insert(row.get(1)?, row.get(2)?);
-        }
+            Ok(())
+        })?;
         Ok(runs)
     }
 
@@ -73,10 +72,9 @@ impl HistoryReader<'_> {
         let mut select = self
             .connection
             .prepare_cached("SELECT status, runs FROM run_total")?;
-        let rows = select.query_map([], |row| {
+        select.query_all([], |row| {
             let runs: i64 = row.get(1)?;
             Ok((row.get(0)?, u64::try_from(runs).unwrap_or_default()))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::params;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::record::RunDevice;
+use super::sql::{OptionalRow as _, Row};
 use super::time_column::{milliseconds, optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, Requester, RunId};
 use crate::inventory::{Selectable, selection};
@@ -77,7 +78,7 @@ impl HistoryReader<'_> {
         let mut select = self.connection.prepare_cached(
             "SELECT name, platform, site, labels, address FROM device WHERE name = ?1",
         )?;
-        Ok(select.query_row([name], known_device).optional()?)
+        select.query_row([name], known_device).optional()
     }
 }
 
@@ -93,7 +94,7 @@ impl HistoryWriter<'_> {
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO device (name, platform, first_seen) VALUES (?1, '', ?2)",
         )?;
-        Ok(insert.insert(params![name, milliseconds(now)])?)
+        insert.insert(params![name, milliseconds(now)])
     }
 
     /// Adds or updates devices. With `is_complete`, all other devices are no longer current.
@@ -105,13 +106,13 @@ impl HistoryWriter<'_> {
     ) -> Result<(), HistoryError> {
         if is_complete {
             self.connection
-                .execute("UPDATE device SET is_current = 0", [])?;
+                .execute("UPDATE device SET is_current = FALSE", [])?;
         }
         let mut upsert = self.connection.prepare_cached(
             "INSERT INTO device (name, platform, site, labels, address, first_seen)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (name)
-             DO UPDATE SET platform = ?2, site = ?3, labels = ?4, address = ?5, is_current = 1",
+             DO UPDATE SET platform = ?2, site = ?3, labels = ?4, address = ?5, is_current = TRUE",
         )?;
         for device in devices {
             let labels = serde_json::to_string(&device.labels)
@@ -142,7 +143,8 @@ impl HistoryWriter<'_> {
             return Ok(());
         }
         self.connection.execute(
-            "INSERT OR REPLACE INTO fact (device, run, time, facts) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO fact (device, run, time, facts) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (device, run) DO UPDATE SET time = ?3, facts = ?4",
             params![device.id, run.0, milliseconds(now), text],
         )?;
         self.connection.execute(
@@ -206,7 +208,7 @@ impl HistoryReader<'_> {
              JOIN device ON device.id = schedule.device
              LEFT JOIN requester ON requester.id = schedule.paused_by",
         )?;
-        let rows = select.query_map([], |row| {
+        select.query_all([], |row| {
             let since = optional_time(row, "paused_since")?;
             let pause = match since {
                 Some(since) => Some(Pause {
@@ -225,8 +227,7 @@ impl HistoryReader<'_> {
                 pause,
             };
             Ok((row.get("name")?, schedule))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// The facts of a device at a time; `None`: now.
@@ -237,7 +238,8 @@ impl HistoryReader<'_> {
     ) -> Result<Option<FactSet>, HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT run, time, facts FROM fact
-             WHERE device = (SELECT id FROM device WHERE name = ?1) AND (?2 IS NULL OR time <= ?2)
+             WHERE device = (SELECT id FROM device WHERE name = ?1)
+                 AND (CAST(?2 AS BIGINT) IS NULL OR time <= ?2)
              ORDER BY run DESC LIMIT 1",
         )?;
         let found = select.query_row(params![device, at.map(milliseconds)], |row| {
@@ -248,6 +250,6 @@ impl HistoryReader<'_> {
                 facts: serde_json::from_str(&facts).unwrap_or_default(),
             })
         });
-        Ok(found.optional()?)
+        found.optional()
     }
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, named_params, params};
+use rusqlite::params;
+use rusqlite::types::ToSql;
 use serde::{Deserialize, Serialize};
 
+use super::sql::{OptionalRow as _, Row};
 use super::time_column::{optional_time, time};
 use super::{HistoryError, HistoryReader, Requester, RequesterKind, RunId};
 use crate::coverage::line_classes::LineClasses;
@@ -170,26 +172,45 @@ const COLUMNS: &str = "device.name, platform, site, labels, address, is_current,
     (SELECT error FROM run WHERE run.id = last_run) AS last_error,
     coalesce((SELECT failed FROM run WHERE run.id = last_run), 0) AS last_failed";
 
-const SELECTED: &str = "is_current = 1
-    AND (:name IS NULL OR instr(device.name, :name) > 0)
-    AND (:names IS NULL OR device.name IN (SELECT value FROM json_each(:names)))
-    AND (:status IS NULL OR last_status = :status)
-    AND (:platform IS NULL OR platform = :platform)
-    AND (:site IS NULL OR coalesce(site, '') = :site)
-    AND (NOT :has_drift OR drift > 0)
-    AND (NOT :is_unreachable OR unreachable_since IS NOT NULL)
-    AND (NOT :is_paused OR paused_since IS NOT NULL)";
+const SELECTED: &str = "is_current
+    AND (CAST(?1 AS TEXT) IS NULL OR instr(device.name, ?1) > 0)
+    AND (CAST(?2 AS TEXT) IS NULL OR device.name IN (SELECT value FROM json_each(CAST(?2 AS TEXT))))
+    AND (CAST(?3 AS TEXT) IS NULL OR last_status = ?3)
+    AND (CAST(?4 AS TEXT) IS NULL OR platform = ?4)
+    AND (CAST(?5 AS TEXT) IS NULL OR coalesce(site, '') = ?5)
+    AND (NOT ?6 OR drift > 0)
+    AND (NOT ?7 OR unreachable_since IS NOT NULL)
+    AND (NOT ?8 OR paused_since IS NOT NULL)
+    AND (CAST(?9 AS TEXT) IS NULL OR CASE WHEN unreachable_since IS NOT NULL THEN 'unreachable'
+        ELSE coalesce(last_status, 'never') END = ?9)";
 
 /// The order of the devices that need attention.
 const URGENCY: &str = "WHEN 'failed' THEN 0 WHEN 'unreachable' THEN 1 WHEN 'not run' THEN 2
     WHEN 'interrupted' THEN 3 WHEN 'pending' THEN 4 WHEN 'changed' THEN 5 ELSE 6 END, drift DESC";
 
-impl FleetFilter {}
+impl FleetFilter {
+    /// Calls a function with the values of [`SELECTED`].
+    fn with_values<T>(&self, work: impl FnOnce(&[&dyn ToSql]) -> T) -> T {
+        work(&[
+            &self.name,
+            &names_json(self.names.as_ref()),
+            &self.status,
+            &self.platform,
+            &self.site,
+            &self.has_drift,
+            &self.is_unreachable,
+            &self.is_paused,
+            &self.result,
+        ])
+    }
+}
 
 impl FleetOrder {
     /// The terms before the name.
     fn terms(self) -> String {
-        let fact = |name: &str| format!("({FACTS} ->> '{name}') COLLATE natural_order NULLS LAST,");
+        let fact = |name: &str| {
+            format!("json_extract({FACTS}, '{name}') COLLATE natural_order NULLS LAST,")
+        };
         match self {
             Self::Name => String::new(),
             Self::Status => format!("CASE {RESULT} {URGENCY},"),
@@ -209,69 +230,42 @@ impl HistoryReader<'_> {
         let mut select = self.connection.prepare_cached(&format!(
             "SELECT {COLUMNS}, {FACTS} AS facts, {RESULT} AS result
              FROM device LEFT JOIN schedule ON schedule.device = device.id
-             WHERE {SELECTED} AND (:result IS NULL OR {RESULT} = :result)
-             ORDER BY {order} device.name COLLATE natural_order LIMIT :limit OFFSET :offset"
+             WHERE {SELECTED}
+             ORDER BY {order} device.name COLLATE natural_order LIMIT ?10 OFFSET ?11"
         ))?;
-        let rows = select.query_map(
-            named_params! {
-                ":name": filter.name,
-                ":names": names_json(filter.names.as_ref()),
-                ":status": filter.status,
-                ":result": filter.result,
-                ":platform": filter.platform,
-                ":site": filter.site,
-                ":has_drift": filter.has_drift,
-                ":is_unreachable": filter.is_unreachable,
-                ":is_paused": filter.is_paused,
-                ":limit": filter.limit,
-                ":offset": filter.offset,
-            },
-            device,
-        )?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        filter.with_values(|values| {
+            let page: [&dyn ToSql; 2] = [&filter.limit, &filter.offset];
+            select.query_all(&[values, &page].concat()[..], device)
+        })
     }
 
     /// The number of selected devices.
     pub(crate) fn fleet_size(&self, filter: &FleetFilter) -> Result<u32, HistoryError> {
         let mut select = self.connection.prepare_cached(&format!(
             "SELECT count(*) FROM device LEFT JOIN schedule ON schedule.device = device.id
-             WHERE {SELECTED} AND (:result IS NULL OR {RESULT} = :result)"
+             WHERE {SELECTED}"
         ))?;
-        let count = select.query_row(
-            named_params! {
-                ":name": filter.name,
-                ":names": names_json(filter.names.as_ref()),
-                ":status": filter.status,
-                ":result": filter.result,
-                ":platform": filter.platform,
-                ":site": filter.site,
-                ":has_drift": filter.has_drift,
-                ":is_unreachable": filter.is_unreachable,
-                ":is_paused": filter.is_paused,
-            },
-            |row| row.get(0),
-        )?;
-        Ok(count)
+        filter.with_values(|values| select.query_row(values, |row| row.get(0)))
     }
 
     /// The counts of all devices of the inventory.
     pub(crate) fn fleet_counts(&self) -> Result<FleetCounts, HistoryError> {
         let mut counts = FleetCounts::default();
         let mut select = self.connection.prepare_cached(&format!(
-            "SELECT {RESULT}, count(*), sum(drift > 0),
-                 sum(unreachable_since IS NOT NULL), sum(paused_since IS NOT NULL)
+            "SELECT {RESULT}, count(*), count(*) FILTER (WHERE drift > 0),
+                 count(unreachable_since), count(paused_since)
              FROM device LEFT JOIN schedule ON schedule.device = device.id
-             WHERE is_current = 1 GROUP BY 1",
+             WHERE is_current GROUP BY 1",
         ))?;
-        let mut rows = select.query([])?;
-        while let Some(row) = rows.next()? {
+        select.query_each([], |row| {
             let devices: u32 = row.get(1)?;
             counts.devices += devices;
             counts.statuses.insert(row.get(0)?, devices);
             counts.with_drift += row.get::<_, u32>(2)?;
             counts.unreachable += row.get::<_, u32>(3)?;
             counts.paused += row.get::<_, u32>(4)?;
-        }
+            Ok(())
+        })?;
         Ok(counts)
     }
 
@@ -280,7 +274,7 @@ impl HistoryReader<'_> {
         let mut select = self.connection.prepare_cached(
             "SELECT min(next_due) AS next, max(next_due) AS last FROM device
              JOIN schedule ON schedule.device = device.id
-             WHERE is_current = 1 AND last_run IS NULL AND paused_since IS NULL",
+             WHERE is_current AND last_run IS NULL AND paused_since IS NULL",
         )?;
         let times = select.query_row([], |row| {
             Ok((optional_time(row, "next")?, optional_time(row, "last")?))
@@ -295,7 +289,7 @@ impl HistoryReader<'_> {
              FROM device LEFT JOIN schedule ON schedule.device = device.id
              WHERE device.name = ?1"
         ))?;
-        Ok(select.query_row([name], device).optional()?)
+        select.query_row([name], device).optional()
     }
 
     /// The devices of which a catalog has findings, or of which text was not understood.
@@ -307,18 +301,18 @@ impl HistoryReader<'_> {
     ) -> Result<Vec<DeviceFindings>, HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT name, findings, not_understood FROM device
-             WHERE is_current = 1 AND (findings <> '[]' OR not_understood <> '[]')
-                 AND (?3 IS NULL OR name IN (SELECT value FROM json_each(?3)))
+             WHERE is_current AND (findings <> '[]' OR not_understood <> '[]')
+                 AND (CAST(?3 AS TEXT) IS NULL
+                     OR name IN (SELECT value FROM json_each(CAST(?3 AS TEXT))))
              ORDER BY name COLLATE natural_order LIMIT ?1 OFFSET ?2",
         )?;
-        let rows = select.query_map(params![limit, offset, names_json(names)], |row| {
+        select.query_all(params![limit, offset, names_json(names)], |row| {
             Ok(DeviceFindings {
                 device: row.get("name")?,
                 findings: parse(&row.get::<_, String>("findings")?),
                 not_understood: parse(&row.get::<_, String>("not_understood")?),
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 }
 

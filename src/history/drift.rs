@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use rusqlite::{Row, params};
+use rusqlite::params;
 use serde::Serialize;
 
 use super::devices::names_json;
+use super::sql::Row;
 use super::time_column::{milliseconds, optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
 use crate::report::RunRecord;
@@ -107,8 +108,7 @@ impl HistoryWriter<'_> {
              FROM drift JOIN resource ON resource.id = drift.resource
              WHERE drift.device = ?1 AND drift.ended IS NULL",
         )?;
-        let rows = select.query_map([device], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        select.query_all([device], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     fn begin_drift(
@@ -121,14 +121,14 @@ impl HistoryWriter<'_> {
             "INSERT INTO drift (device, resource, since, since_run, message, cause)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
-        Ok(insert.insert(params![
+        insert.insert(params![
             update.device,
             resource,
             milliseconds(update.time),
             update.run.0,
             difference(status),
             cause(status)
-        ])?)
+        ])
     }
 
     fn update_difference(&self, id: i64, status: &ResourceStatus) -> Result<(), HistoryError> {
@@ -173,14 +173,15 @@ impl HistoryReader<'_> {
              FROM drift
              JOIN device ON device.id = drift.device
              JOIN resource ON resource.id = drift.resource
-             WHERE (?1 IS NULL OR device.name = ?1)
-                 AND (?2 IS NULL OR instr(resource.reference, ?2) > 0)
+             WHERE (CAST(?1 AS TEXT) IS NULL OR device.name = ?1)
+                 AND (CAST(?2 AS TEXT) IS NULL OR instr(resource.reference, ?2) > 0)
                  AND (NOT ?3 OR ended IS NULL)
-                 AND (?4 IS NULL OR ended IS NULL OR ended >= ?4)
-                 AND (?7 IS NULL OR device.name IN (SELECT value FROM json_each(?7)))
+                 AND (CAST(?4 AS BIGINT) IS NULL OR ended IS NULL OR ended >= ?4)
+                 AND (CAST(?7 AS TEXT) IS NULL
+                     OR device.name IN (SELECT value FROM json_each(CAST(?7 AS TEXT))))
              ORDER BY drift.id DESC LIMIT ?5 OFFSET ?6",
         )?;
-        let rows = select.query_map(
+        select.query_all(
             params![
                 filter.device,
                 filter.resource,
@@ -191,8 +192,7 @@ impl HistoryReader<'_> {
                 names_json(filter.names.as_ref())
             ],
             entry,
-        )?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        )
     }
 }
 

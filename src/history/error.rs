@@ -2,8 +2,12 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use switchtender_devices::format_version::OtherVersion;
+use tokio_postgres::error::SqlState;
+
+use crate::error_chain::chain;
 
 /// Why a history cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +30,23 @@ pub(crate) enum HistoryError {
     File(io::Error),
     #[error(transparent)]
     Database(rusqlite::Error),
+    /// The address of a server, or what it names, cannot be used.
+    #[error("{0}")]
+    Address(String),
+    /// The server does not answer, or has ended the connection.
+    #[error("the database cannot be reached")]
+    Unreachable(#[source] Arc<tokio_postgres::Error>),
+    /// The connection ended during a transaction.
+    #[error("the connection to the database was lost")]
+    Lost,
+    /// The server is a standby, or its administrator permits no writes.
+    #[error("the database permits no writes")]
+    ReadOnly,
+    /// All connections are in use.
+    #[error("the database is busy")]
+    Busy,
+    #[error("the database refuses a statement")]
+    Refused(#[source] Arc<tokio_postgres::Error>),
 }
 
 impl HistoryError {
@@ -33,11 +54,19 @@ impl HistoryError {
         matches!(self, HistoryError::Full)
     }
 
-    /// The error of a commit, for each write in it.
-    pub(super) fn of_commit(error: &rusqlite::Error) -> Self {
-        match error.sqlite_error() {
-            Some(code) => rusqlite::Error::SqliteFailure(*code, Some(error.to_string())).into(),
-            None => HistoryError::Invalid(error.to_string()),
+    /// The error of a transaction, for each write in it.
+    pub(super) fn of_commit(&self) -> Self {
+        match self {
+            Self::Full => Self::Full,
+            Self::Lost => Self::Lost,
+            Self::ReadOnly => Self::ReadOnly,
+            Self::Busy => Self::Busy,
+            Self::Unreachable(error) => Self::Unreachable(Arc::clone(error)),
+            Self::Refused(error) => Self::Refused(Arc::clone(error)),
+            Self::Database(error) if let Some(code) = error.sqlite_error() => {
+                rusqlite::Error::SqliteFailure(*code, Some(error.to_string())).into()
+            }
+            other => Self::Invalid(chain(other)),
         }
     }
 
@@ -47,6 +76,10 @@ impl HistoryError {
                 "free disk space, raise `max_size`, or shorten `keep` in serve.toml; then run \
                  `switchtender store vacuum`",
             ),
+            HistoryError::Unreachable(_) | HistoryError::Lost => Some(
+                "start the database, or correct `store` in serve.toml and the permissions of its user",
+            ),
+            HistoryError::ReadOnly => Some("name the primary server in `store`, not a standby"),
             HistoryError::Exists(_) => Some("name a new file"),
             HistoryError::Damaged(_) => Some(
                 "run `switchtender store check`; stop the process and restore a copy of the file",
@@ -69,6 +102,24 @@ impl From<rusqlite::Error> for HistoryError {
                 _,
             ) => HistoryError::Damaged(error),
             _ => HistoryError::Database(error),
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for HistoryError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        /// The class of codes of an administrator's shutdown, and that of connections.
+        const UNREACHABLE: [&str; 3] = ["57P", "08", "28"];
+        let Some(code) = error.code() else {
+            return Self::Unreachable(Arc::new(error));
+        };
+        let has_class = |class: &&str| code.code().starts_with(class);
+        match *code {
+            SqlState::DISK_FULL => Self::Full,
+            SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly,
+            SqlState::LOCK_NOT_AVAILABLE => Self::Busy,
+            _ if UNREACHABLE.iter().any(has_class) => Self::Unreachable(Arc::new(error)),
+            _ => Self::Refused(Arc::new(error)),
         }
     }
 }

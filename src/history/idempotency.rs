@@ -1,8 +1,9 @@
 //! Keys of requests: a repeated request has the result of the first one.
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 
+use super::sql::OptionalRow as _;
 use super::time_column::milliseconds;
 use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
 
@@ -45,7 +46,7 @@ impl HistoryReader<'_> {
                 run: RunId(row.get("run")?),
             })
         });
-        Ok(found.optional()?)
+        found.optional()
     }
 }
 

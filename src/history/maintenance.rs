@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{OpenFlags, params};
 use serde::Serialize;
 
+use super::sql::{Connection, OptionalRow as _};
 use super::time_column::{milliseconds, time};
-use super::{HistoryError, HistoryReader, HistoryStore, HistoryWriter};
-use crate::error_chain::chain;
+use super::{HistoryError, HistoryReader, HistoryStore, HistoryWriter, engine};
 
 /// Free space that is needed to start runs: those that are running must be stored.
 const RESERVE: u64 = 16 << 20;
@@ -19,6 +19,12 @@ const USABLE: u64 = 90;
 const UNDELIVERED_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Runs that one transaction removes.
 const STEP: i64 = 500;
+
+/// The bytes of the tables and indexes in PostgreSQL.
+const TABLE_SIZES: &str =
+    "SELECT CAST(coalesce(sum(pg_total_relation_size(pg_class.oid)), 0) AS BIGINT)
+    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE nspname = 'switchtender' AND relkind = 'r'";
 
 /// How long runs are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +50,8 @@ pub(crate) struct Space {
     /// Bytes in use.
     pub(crate) used: u64,
     pub(crate) max_size: Option<u64>,
-    /// Bytes that are free on the disk.
-    pub(crate) free: u64,
+    /// Bytes that are free on the disk. `None`: it is that of a database server.
+    pub(crate) free: Option<u64>,
     /// Why no run may start.
     pub(crate) problem: Option<String>,
 }
@@ -65,21 +71,6 @@ enum WebhookState {
     Any,
 }
 
-/// A check of a file and its links, also if it is too damaged to be opened as a history.
-pub(crate) struct HistoryCheck {
-    connection: Connection,
-}
-
-/// The result of a check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct HistoryCheckResult {
-    /// Defects; none is good.
-    pub(crate) defects: Vec<String>,
-    pub(crate) devices: u64,
-    pub(crate) runs: u64,
-    pub(crate) bytes: u64,
-}
-
 impl HistoryStore {
     /// The space, and whether it suffices for new runs.
     ///
@@ -88,10 +79,8 @@ impl HistoryStore {
     pub(crate) fn space(&self) -> Result<Space, HistoryError> {
         let used = self.read(|reader| reader.used())?;
         let max_size = self.max_size();
-        let statistics =
-            rustix::fs::statvfs(self.path()).map_err(|error| HistoryError::File(error.into()))?;
-        let free = statistics.f_bavail.saturating_mul(statistics.f_frsize);
-        let problem = if free < RESERVE {
+        let free = self.location().file().map(free_space).transpose()?;
+        let problem = if let Some(free) = free.filter(|free| *free < RESERVE) {
             let (free, reserve) = (free >> 20, RESERVE >> 20);
             Some(format!(
                 "the disk of the store is full: {free} MiB are free, {reserve} MiB are needed"
@@ -204,46 +193,53 @@ impl HistoryStore {
         if to.exists() {
             return Err(HistoryError::Exists(to.to_owned()));
         }
-        let path = to.to_string_lossy().into_owned();
-        self.read(move |reader| {
-            // A statement that copies cannot run in a transaction.
-            reader.connection.execute_batch("COMMIT")?;
-            let copied = reader.connection.execute("VACUUM INTO ?1", [path]);
-            reader.connection.execute_batch("BEGIN")?;
-            copied?;
-            Ok(())
-        })
+        let path = self.location().file().ok_or_else(|| {
+            let text = "a PostgreSQL database is copied with `pg_dump --schema=switchtender`";
+            HistoryError::Address(text.to_owned())
+        })?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let connection = engine::connect(path, flags)?;
+        connection.execute("VACUUM INTO ?1", [to.to_string_lossy()])?;
+        Ok(())
     }
 
-    /// Gives the free pages of the file back to the disk. Returns the bytes.
+    /// Gives the free pages of the store back to the disk. Returns the bytes.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The store cannot be written.
     pub(crate) fn vacuum(&self) -> Result<u64, HistoryError> {
-        let before = std::fs::metadata(self.path()).map_err(HistoryError::File)?;
-        self.write_and_wait(|writer| {
-            let mut vacuum = writer.connection.prepare("PRAGMA incremental_vacuum")?;
-            let mut rows = vacuum.query([])?;
-            while rows.next()?.is_some() {}
-            Ok(())
-        })?;
-        self.checkpoint()?;
-        let after = std::fs::metadata(self.path()).map_err(HistoryError::File)?;
-        Ok(before.len().saturating_sub(after.len()))
-    }
-
-    /// Writes the log of the file back into it.
-    fn checkpoint(&self) -> Result<(), HistoryError> {
-        let connection = super::connect(self.path(), rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
+        let before = self.read(|reader| reader.size())?;
+        match self.location().file() {
+            Some(path) => {
+                self.write_and_wait(|writer| {
+                    let vacuum = "PRAGMA incremental_vacuum";
+                    let mut vacuum = writer.connection.prepare_cached(vacuum)?;
+                    vacuum.query_each([], |_| Ok(()))
+                })?;
+                // Writes the log of the file back into it.
+                let connection = engine::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            }
+            None => self.inner.complete.vacuum()?,
+        }
+        let after = self.read(|reader| reader.size())?;
+        Ok(before.saturating_sub(after))
     }
 }
 
-/// Sets the maximum size of a file.
+/// The free bytes of the disk of a file.
+fn free_space(path: &Path) -> Result<u64, HistoryError> {
+    let statistics = rustix::fs::statvfs(path).map_err(|error| HistoryError::File(error.into()))?;
+    Ok(statistics.f_bavail.saturating_mul(statistics.f_frsize))
+}
+
+/// Sets the maximum size of a file. The settings refuse one for a server: its tables do not shrink.
 pub(super) fn limit_size(connection: &Connection, size: Option<u64>) -> Result<(), HistoryError> {
     /// The limit of SQLite.
     const MOST_PAGES: i64 = 4_294_967_294;
+    let Connection::Sqlite(connection) = connection else {
+        return Ok(());
+    };
     let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let pages = size.map_or(MOST_PAGES, |size| {
         i64::try_from(size).unwrap_or(i64::MAX) / page
@@ -251,31 +247,6 @@ pub(super) fn limit_size(connection: &Connection, size: Option<u64>) -> Result<(
     let query = format!("PRAGMA max_page_count = {}", pages.max(1));
     connection.query_row(&query, [], |_| Ok(()))?;
     Ok(())
-}
-
-impl HistoryCheck {
-    /// # Errors
-    /// The file cannot be read.
-    pub(crate) fn begin(path: &Path) -> Result<Self, HistoryError> {
-        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(super::BUSY_LIMIT)?;
-        // A damaged file can have an unreadable version: that is a finding of the check.
-        match super::schema::check(&connection) {
-            Err(error @ HistoryError::Version(_)) => Err(error),
-            _ => Ok(Self { connection }),
-        }
-    }
-
-    /// Ends the check from another thread.
-    pub(crate) fn interrupt_handle(&self) -> rusqlite::InterruptHandle {
-        self.connection.get_interrupt_handle()
-    }
-
-    pub(crate) fn finish(self) -> HistoryCheckResult {
-        let connection = &self.connection;
-        HistoryReader { connection }.check()
-    }
 }
 
 impl HistoryReader<'_> {
@@ -302,66 +273,25 @@ impl HistoryReader<'_> {
     }
 
     /// The bytes of the pages in use.
-    fn used(&self) -> Result<u64, HistoryError> {
-        let value = |name| -> rusqlite::Result<i64> {
-            self.connection
-                .pragma_query_value(None, name, |row| row.get(0))
-        };
-        let pages = value("page_count")? - value("freelist_count")?;
-        Ok(u64::try_from(pages * value("page_size")?).unwrap_or_default())
+    pub(super) fn used(&self) -> Result<u64, HistoryError> {
+        self.bytes(self.connection.choose(
+            "SELECT (page_count - freelist_count) * page_size
+             FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
+            TABLE_SIZES,
+        ))
     }
 
-    /// What cannot be read of a damaged file is a defect, too.
-    fn check(&self) -> HistoryCheckResult {
-        let mut defects = Vec::new();
-        self.find_defects(&mut defects, "PRAGMA integrity_check", |row| row.get(0));
-        defects.retain(|defect| defect != "ok");
-        self.find_defects(&mut defects, "PRAGMA foreign_key_check", |row| {
-            let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
-            Ok(format!("an entry of {table} has no entry of {parent}"))
-        });
-        let mut count = |table: &str| {
-            let query = format!("SELECT count(*) FROM {table}");
-            let count = self.connection.query_row(&query, [], |row| row.get(0));
-            let count: i64 = count.unwrap_or_else(|error| {
-                add_defect(&mut defects, &error);
-                0
-            });
-            u64::try_from(count).unwrap_or_default()
-        };
-        HistoryCheckResult {
-            devices: count("device"),
-            runs: count("run"),
-            bytes: self.used().unwrap_or_default(),
-            defects,
-        }
+    /// The bytes of all pages.
+    fn size(&self) -> Result<u64, HistoryError> {
+        self.bytes(self.connection.choose(
+            "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+            TABLE_SIZES,
+        ))
     }
 
-    /// Adds the rows of a check, and the error that ends it.
-    fn find_defects(
-        &self,
-        defects: &mut Vec<String>,
-        query: &str,
-        text: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<String>,
-    ) {
-        let found = self.connection.prepare(query).and_then(|mut check| {
-            let mut rows = check.query([])?;
-            while let Some(row) = rows.next()? {
-                defects.push(text(row)?);
-            }
-            Ok(())
-        });
-        if let Err(error) = found {
-            add_defect(defects, &error);
-        }
-    }
-}
-
-/// Adds an error once: a damaged page concerns several queries.
-fn add_defect(defects: &mut Vec<String>, error: &rusqlite::Error) {
-    let text = chain(error);
-    if !defects.contains(&text) {
-        defects.push(text);
+    fn bytes(&self, query: &str) -> Result<u64, HistoryError> {
+        let bytes: i64 = self.connection.query_row(query, [], |row| row.get(0))?;
+        Ok(u64::try_from(bytes).unwrap_or_default())
     }
 }
 
@@ -379,7 +309,7 @@ impl HistoryWriter<'_> {
         let mut remove = self.connection.prepare_cached(
             "DELETE FROM run WHERE id IN (
                  SELECT run.id FROM run JOIN device ON device.id = run.device
-                 WHERE run.ended < ?2 AND run.id IS NOT device.last_run
+                 WHERE run.ended < ?2 AND run.id IS DISTINCT FROM device.last_run
                      AND (?3 OR NOT EXISTS (
                          SELECT 1 FROM ended_run JOIN webhook
                              ON webhook.sequence < ended_run.sequence
@@ -387,7 +317,7 @@ impl HistoryWriter<'_> {
                  ORDER BY run.id LIMIT ?1)",
         )?;
         let is_any = delivery == WebhookState::Any;
-        Ok(remove.execute(params![STEP, before, is_any])?)
+        remove.execute(params![STEP, before, is_any])
     }
 
     /// Removes what old runs left: configurations, facts, ended drift, resources and counts.
@@ -412,9 +342,8 @@ impl HistoryWriter<'_> {
         )?;
         let mut select = self
             .connection
-            .prepare("SELECT DISTINCT device FROM configuration WHERE time < ?1")?;
-        let devices = select.query_map([time], |row| row.get(0))?;
-        let devices: Vec<i64> = devices.collect::<Result<_, _>>()?;
+            .prepare_cached("SELECT DISTINCT device FROM configuration WHERE time < ?1")?;
+        let devices: Vec<i64> = select.query_all([time], |row| row.get(0))?;
         let mut configurations = 0;
         for device in devices {
             configurations += self.remove_configurations(device, before)?;

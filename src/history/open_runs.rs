@@ -11,7 +11,6 @@ impl HistoryReader<'_> {
             "SELECT device.name FROM run JOIN device ON device.id = run.device
              WHERE run.status = 'running' AND run.ended IS NULL",
         )?;
-        let names = select.query_map([], |row| row.get(0))?;
-        Ok(names.collect::<Result<_, _>>()?)
+        select.query_all([], |row| row.get(0))
     }
 }

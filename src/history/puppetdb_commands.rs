@@ -114,7 +114,8 @@ impl HistoryWriter<'_> {
             "DELETE FROM puppetdb_command WHERE id IN
                  (SELECT id FROM puppetdb_command ORDER BY id LIMIT ?1)",
         )?;
-        while bytes.query_row([], |row| row.get::<_, i64>(0))? > limit {
+        let mut waiting = || bytes.query_row([], |row| row.get::<_, i64>(0));
+        while waiting()? > limit {
             match remove_oldest.execute([STEP])? {
                 0 => break,
                 count => full += count,
@@ -152,7 +153,7 @@ impl HistoryWriter<'_> {
         }
         let mut count = self.connection.prepare_cached(
             "INSERT INTO puppetdb_lost (reason, commands) VALUES (?1, ?2)
-             ON CONFLICT (reason) DO UPDATE SET commands = commands + ?2",
+             ON CONFLICT (reason) DO UPDATE SET commands = puppetdb_lost.commands + ?2",
         )?;
         let commands = i64::try_from(commands).unwrap_or(i64::MAX);
         count.execute(params![reason.word(), commands])?;
@@ -178,14 +179,14 @@ impl HistoryReader<'_> {
         let mut select = self
             .connection
             .prepare_cached("SELECT reason, commands FROM puppetdb_lost")?;
-        let rows = select.query_map([], |row| {
+        let lost = select.query_all([], |row| {
             let commands: i64 = row.get(1)?;
             Ok((row.get(0)?, u64::try_from(commands).unwrap_or_default()))
         })?;
         Ok(CommandQueue {
             waiting: number("SELECT count(*) FROM puppetdb_command")?,
             bytes: number("SELECT bytes FROM puppetdb_queue")?,
-            lost: rows.collect::<Result<_, _>>()?,
+            lost,
         })
     }
 
@@ -198,7 +199,7 @@ impl HistoryReader<'_> {
             "SELECT id, command, version, certname, produced, body FROM puppetdb_command
              ORDER BY id LIMIT ?1",
         )?;
-        let rows = select.query_map([limit], |row| {
+        select.query_all([limit], |row| {
             Ok(WaitingCommand {
                 id: row.get(0)?,
                 command: row.get(1)?,
@@ -207,7 +208,6 @@ impl HistoryReader<'_> {
                 produced: row.get(4)?,
                 body: row.get(5)?,
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 }

@@ -5,12 +5,13 @@ mod statuses;
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 use sha2::{Digest as _, Sha256};
 
 use super::devices::DeviceResult;
 use super::drift::DriftUpdate;
 use super::run::RunNumbers;
+use super::sql::OptionalRow as _;
 use super::time_column::milliseconds;
 use super::{
     CompletedRun, ConnectionChange, HistoryError, HistoryWriter, NewRun, Requester, RunEffect,
@@ -39,8 +40,14 @@ pub(super) struct RunDevice {
 }
 
 impl HistoryWriter<'_> {
-    /// Adds a run.
+    /// Adds a run. A run that was added before stays as it is.
     pub(crate) fn add_run(&self, run: &NewRun) -> Result<RunId, HistoryError> {
+        let same = "SELECT id FROM run WHERE uuid = ?1";
+        let mut select = self.connection.prepare_cached(same)?;
+        let added = select.query_row([run.uuid], |row| row.get(0).map(RunId));
+        if let Some(added) = added.optional()? {
+            return Ok(added);
+        }
         let device = self.device_id(&run.device, run.queued)?;
         let requester = self.requester_id(&run.requester)?;
         let status = match run.started {
@@ -49,8 +56,8 @@ impl HistoryWriter<'_> {
         };
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO run (device, kind, requester, status, priority, queued, started,
-                 follows_windows)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                 follows_windows, uuid)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?;
         let id = insert.insert(params![
             device,
@@ -60,7 +67,8 @@ impl HistoryWriter<'_> {
             run.priority,
             milliseconds(run.queued),
             run.started.map(milliseconds),
-            run.follows_windows
+            run.follows_windows,
+            run.uuid
         ])?;
         Ok(RunId(id))
     }
@@ -82,19 +90,34 @@ impl HistoryWriter<'_> {
         };
         let requester = self.requester_id(&run.requester)?;
         let mut insert = self.connection.prepare_cached(
-            "INSERT OR IGNORE INTO further_requester (run, requester)
-             SELECT id, ?2 FROM run WHERE id = ?1 AND requester <> ?2",
+            "INSERT INTO further_requester (run, requester)
+             SELECT id, ?2 FROM run WHERE id = ?1 AND requester <> ?2
+             ON CONFLICT DO NOTHING",
         )?;
         insert.execute(params![waiting.0, requester])?;
         Ok(AddedRequest::Waiting(waiting))
     }
 
-    /// Marks a queued run as started.
-    pub(crate) fn start_run(&self, run: RunId, started: Timestamp) -> Result<(), HistoryError> {
+    /// Marks a queued run as started. Returns false if it was withdrawn, or has started.
+    pub(crate) fn start_run(&self, run: RunId, started: Timestamp) -> Result<bool, HistoryError> {
         let mut update = self.connection.prepare_cached(
-            "UPDATE run SET status = ?2, started = ?3 WHERE id = ?1 AND ended IS NULL",
+            "UPDATE run SET status = ?2, started = ?3 WHERE id = ?1 AND status = ?4",
         )?;
-        update.execute(params![run.0, RunStatus::Running, milliseconds(started)])?;
+        let (to, from) = (RunStatus::Running, RunStatus::Queued);
+        let changed = update.execute(params![run.0, to, milliseconds(started), from])?;
+        Ok(changed > 0)
+    }
+
+    /// Ends runs of a device that began in the store, but not in the process: the answer of the database was lost.
+    /// Only the process that runs devices may call it, before it starts a run of the device.
+    pub(crate) fn end_lost_runs(&self, device: &str, time: Timestamp) -> Result<(), HistoryError> {
+        let mut update = self.connection.prepare_cached(
+            "UPDATE run SET status = ?1, ended = ?2, error = 'the database was lost at its start'
+             WHERE status = ?3 AND ended IS NULL
+                 AND device = (SELECT id FROM device WHERE name = ?4)",
+        )?;
+        let (to, from) = (RunStatus::Interrupted, RunStatus::Running);
+        update.execute(params![to, milliseconds(time), from, device])?;
         Ok(())
     }
 
@@ -119,10 +142,19 @@ impl HistoryWriter<'_> {
         let mut select = self.connection.prepare_cached(
             "SELECT device.name FROM run JOIN device ON device.id = run.device WHERE run.id = ?1",
         )?;
-        Ok(select.query_row([run.0], |row| row.get(0))?)
+        select.query_row([run.0], |row| row.get(0))
     }
 
-    /// Marks the runs of a process that has ended as interrupted. Queued runs stay queued.
+    /// Whether the result of a run is stored. An attempt to store it can have an unknown end.
+    pub(crate) fn has_result(&self, run: RunId) -> Result<bool, HistoryError> {
+        let select = "SELECT record IS NOT NULL FROM run WHERE id = ?1";
+        let mut select = self.connection.prepare_cached(select)?;
+        let found = select.query_row([run.0], |row| row.get(0));
+        Ok(found.optional()?.unwrap_or_default())
+    }
+
+    /// Marks the runs of processes that have ended as interrupted: only the one that runs devices may call it. Queued
+    /// runs stay queued.
     pub(crate) fn interrupt_runs(&self, time: Timestamp) -> Result<usize, HistoryError> {
         let changed = self.connection.execute(
             "UPDATE run SET status = ?1, ended = ?2,
@@ -388,8 +420,7 @@ impl HistoryWriter<'_> {
         let mut select = self.connection.prepare_cached(
             "SELECT reference, id FROM resource WHERE device = ?1 AND removed IS NULL",
         )?;
-        let rows = select.query_map([device], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        select.query_all([device], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     fn count_run(&self, completed: &CompletedRun) -> Result<(), HistoryError> {
@@ -397,7 +428,7 @@ impl HistoryWriter<'_> {
         let hour = milliseconds(completed.ended).div_euclid(HOUR) * HOUR;
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO run_count (hour, status, runs) VALUES (?1, ?2, 1)
-             ON CONFLICT (hour, status) DO UPDATE SET runs = runs + 1",
+             ON CONFLICT (hour, status) DO UPDATE SET runs = run_count.runs + 1",
         )?;
         let status = completed.record.status();
         let result = DeviceResult::of(status, completed.record.is_unreachable);
@@ -408,7 +439,7 @@ impl HistoryWriter<'_> {
         // Counters of metrics never fall, so retention does not touch this table.
         let mut count = self.connection.prepare_cached(
             "INSERT INTO run_total (status, runs) VALUES (?1, 1)
-             ON CONFLICT (status) DO UPDATE SET runs = runs + 1",
+             ON CONFLICT (status) DO UPDATE SET runs = run_total.runs + 1",
         )?;
         count.execute(params![status])?;
         Ok(())
@@ -426,7 +457,7 @@ impl HistoryWriter<'_> {
         let mut insert = self
             .connection
             .prepare_cached("INSERT INTO requester (kind, name) VALUES (?1, ?2)")?;
-        Ok(insert.insert(params![requester.kind, requester.name])?)
+        insert.insert(params![requester.kind, requester.name])
     }
 }
 

@@ -44,7 +44,7 @@ impl HistoryReader<'_> {
              WHERE {SELECTED}
              ORDER BY last_status = 'unchanged', reference COLLATE natural_order LIMIT ?3 OFFSET ?4"
         ))?;
-        let rows = select.query_map(params![device, text, limit, offset], |row| {
+        select.query_all(params![device, text, limit, offset], |row| {
             let line: Option<i64> = row.get("line")?;
             Ok(ResourceRow {
                 resource: row.get("reference")?,
@@ -56,15 +56,14 @@ impl HistoryReader<'_> {
                 declared: parse(row.get("declared")?).unwrap_or_default(),
                 found: parse(row.get("found")?),
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// The number of resources whose references contain a text.
     pub(crate) fn count_resources(&self, device: &str, text: &str) -> Result<u32, HistoryError> {
         let query = format!("SELECT count(*) FROM resource WHERE {SELECTED}");
         let mut select = self.connection.prepare_cached(&query)?;
-        Ok(select.query_row(params![device, text], |row| row.get(0))?)
+        select.query_row(params![device, text], |row| row.get(0))
     }
 }
 

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::devices::DeviceResult;
+use super::run_uuid::RunUuid;
 use crate::coverage::line_classes::LineClasses;
 use crate::report::{RunCounts, RunRecord, RunStatus};
 use crate::run_kind::RunKind;
@@ -108,6 +109,7 @@ impl Requester {
 /// A run that was requested.
 #[derive(Clone, Debug)]
 pub(crate) struct NewRun {
+    pub(crate) uuid: RunUuid,
     pub(crate) device: String,
     pub(crate) kind: RunKind,
     /// The change windows decide at the start whether it is a plan.

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::params;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::devices::names_json;
 use super::run::{RunNumbers, is_change};
+use super::sql::{OptionalRow as _, Row};
 use super::time_column::{milliseconds, optional_time, time};
 use super::{ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId};
 use crate::git::GitRevision;
@@ -168,22 +169,23 @@ impl HistoryReader<'_> {
         // A device has an index of its own.
         let of_device = match filter.device {
             Some(_) => "run.device = (SELECT id FROM device WHERE name = ?1)",
-            None => "?1 IS NULL",
+            None => "CAST(?1 AS TEXT) IS NULL",
         };
         let mut select = self.connection.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM {TABLES}
              WHERE {of_device}
-                 AND (?2 IS NULL OR run.status = ?2)
-                 AND (?3 IS NULL OR run.kind = ?3)
-                 AND (?4 IS NULL OR requester.kind = ?4)
+                 AND (CAST(?2 AS TEXT) IS NULL OR run.status = ?2)
+                 AND (CAST(?3 AS TEXT) IS NULL OR run.kind = ?3)
+                 AND (CAST(?4 AS TEXT) IS NULL OR requester.kind = ?4)
                  AND (NOT ?5 OR run.status <> 'unchanged')
-                 AND (?6 IS NULL OR queued >= ?6)
-                 AND (?7 IS NULL OR run.id < ?7)
-                 AND (?9 IS NULL OR run.name = ?9)
-                 AND (?10 IS NULL OR device.name IN (SELECT value FROM json_each(?10)))
+                 AND (CAST(?6 AS BIGINT) IS NULL OR queued >= ?6)
+                 AND (CAST(?7 AS BIGINT) IS NULL OR run.id < ?7)
+                 AND (CAST(?9 AS TEXT) IS NULL OR run.name = ?9)
+                 AND (CAST(?10 AS TEXT) IS NULL
+                     OR device.name IN (SELECT value FROM json_each(CAST(?10 AS TEXT))))
              ORDER BY run.id DESC LIMIT ?8"
         ))?;
-        let rows = select.query_map(
+        select.query_all(
             params![
                 filter.device,
                 filter.status,
@@ -197,8 +199,7 @@ impl HistoryReader<'_> {
                 names_json(filter.names.as_ref())
             ],
             entry,
-        )?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        )
     }
 
     /// Runs that were requested and have not started, in the order of their requests.
@@ -207,21 +208,20 @@ impl HistoryReader<'_> {
             "SELECT {COLUMNS}, priority, follows_windows FROM {TABLES}
              WHERE run.ended IS NULL AND run.status = 'queued' ORDER BY run.id"
         ))?;
-        let rows = select.query_map([], |row| {
+        select.query_all([], |row| {
             Ok(QueuedRun {
                 run: entry(row)?,
                 priority: row.get("priority")?,
                 follows_windows: row.get("follows_windows")?,
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     pub(crate) fn run(&self, id: RunId) -> Result<Option<RunEntry>, HistoryError> {
         let mut select = self
             .connection
             .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE run.id = ?1"))?;
-        Ok(select.query_row([id.0], entry).optional()?)
+        select.query_row([id.0], entry).optional()
     }
 
     /// A run with all its parts.
@@ -249,19 +249,19 @@ impl HistoryReader<'_> {
                  JOIN requester ON requester.id = further_requester.requester
              WHERE run = ?1 ORDER BY kind, name",
         )?;
-        let rows = select.query_map([run.0], |row| {
+        select.query_all([run.0], |row| {
             let (kind, name) = (row.get(0)?, row.get(1)?);
             Ok(Requester { kind, name })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     fn resources_of_run(&self, run: RunId) -> Result<Vec<Arc<ResourceStatus>>, HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT record FROM resource_status WHERE run = ?1 ORDER BY resource",
         )?;
-        let rows = select.query_map([run.0], |row| row.get::<_, String>(0))?;
-        rows.map(|text| Ok(Arc::new(stored(&text?)?))).collect()
+        let records: Vec<String> = select.query_all([run.0], |row| row.get(0))?;
+        let records = records.iter();
+        records.map(|text| Ok(Arc::new(stored(text)?))).collect()
     }
 
     /// The runs in which a resource was not unchanged, newest first. `device`: of this device only.
@@ -279,11 +279,11 @@ impl HistoryReader<'_> {
              JOIN resource_status ON resource_status.resource = resource.id
              JOIN run ON run.id = resource_status.run
              JOIN device ON device.id = resource.device
-             WHERE reference = ?2 AND (?1 IS NULL OR device.name = ?1)
-                 AND (?3 IS NULL OR run.id < ?3)
+             WHERE reference = ?2 AND (CAST(?1 AS TEXT) IS NULL OR device.name = ?1)
+                 AND (CAST(?3 AS BIGINT) IS NULL OR run.id < ?3)
              ORDER BY run.id DESC LIMIT ?4",
         )?;
-        let rows = select.query_map(
+        select.query_all(
             params![device, reference, before.map(|run| run.0), limit],
             |row| {
                 Ok(ResourceRun {
@@ -294,8 +294,7 @@ impl HistoryReader<'_> {
                     resource: json_column(row, "record")?,
                 })
             },
-        )?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        )
     }
 
     /// The resources of a device's catalog, in the order of their names.
@@ -310,7 +309,7 @@ impl HistoryReader<'_> {
              WHERE device = (SELECT id FROM device WHERE name = ?1) AND removed IS NULL
              ORDER BY reference COLLATE natural_order LIMIT ?2 OFFSET ?3",
         )?;
-        let rows = select.query_map(params![device, limit, offset], |row| {
+        select.query_all(params![device, limit, offset], |row| {
             Ok(ManagedResource {
                 resource: row.get("reference")?,
                 file: row.get("file")?,
@@ -318,8 +317,7 @@ impl HistoryReader<'_> {
                 status: row.get("last_status")?,
                 run: RunId(row.get("last_run")?),
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 }
 

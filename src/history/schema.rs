@@ -1,47 +1,174 @@
-//! The tables of a history.
+//! The tables of a history, and their changes from version to version.
 
-use rusqlite::{Connection, TransactionBehavior};
 use switchtender_devices::format_version::FormatVersion;
 
 use super::HistoryError;
+use super::sql::Connection;
+use super::sql::postgres::SCHEMA;
 use crate::store::file::state_version;
 
-/// The version of the tables.
-const VERSION: FormatVersion = state_version(1);
+/// The statements that lead to a version from the one before.
+struct Migration {
+    version: u32,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
 
-/// Creates the tables in a new file. A file of another version stays as it is.
-pub(super) fn create(connection: &mut Connection) -> Result<(), HistoryError> {
-    let is_new = is_empty(connection)?;
-    if !is_new {
-        check(connection)?;
-    }
-    // Both are stored in the file; the first has an effect only before the first table.
-    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    // A commit is on the disk when it ends.
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    if is_new {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process can have created them meanwhile.
-        if is_empty(&transaction)? {
-            transaction.execute_batch(include_str!("schema.sql"))?;
-            transaction.pragma_update(None, "user_version", VERSION.number)?;
+/// All of them, oldest first. A released one never changes: add another.
+const MIGRATIONS: [Migration; 1] = [Migration {
+    // Version 1 was that of builds before the first release.
+    version: 2,
+    sqlite: include_str!("schema.sql"),
+    postgres: include_str!("schema_postgres.sql"),
+}];
+
+/// The version of the tables.
+const VERSION: FormatVersion = state_version(MIGRATIONS[MIGRATIONS.len() - 1].version);
+
+/// The lock of PostgreSQL for writes. A transaction that writes has it until its end: numbers become visible in
+/// their order, and a process sees what another one has added.
+pub(super) const WRITE_LOCK: &str = "SELECT pg_advisory_xact_lock(5391, 1)";
+
+/// Creates the tables in a new store, and changes those of an earlier version. A store of a later version stays as
+/// it is.
+pub(super) fn update(connection: &Connection) -> Result<(), HistoryError> {
+    if let Connection::Sqlite(sqlite) = connection {
+        if !is_empty(connection)? {
+            check(connection)?;
         }
-        transaction.commit()?;
+        // Both are stored in the file; the first has an effect only before the first table.
+        sqlite.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        sqlite.pragma_update(None, "journal_mode", "WAL")?;
+        // A commit is on the disk when it ends.
+        sqlite.pragma_update(None, "synchronous", "FULL")?;
+        sqlite.pragma_update(None, "foreign_keys", true)?;
+    } else {
+        check_encoding(connection)?;
+    }
+    if !is_empty(connection)? && version(connection)? == i64::from(VERSION.number) {
+        return Ok(());
+    }
+    begin_write(connection)?;
+    let updated = migrate(connection);
+    connection.execute_batch(if updated.is_ok() {
+        "COMMIT"
+    } else {
+        "ROLLBACK"
+    })?;
+    updated
+}
+
+/// Begins a transaction that writes.
+pub(super) fn begin_write(connection: &Connection) -> Result<(), HistoryError> {
+    match connection {
+        Connection::Sqlite(_) => connection.execute_batch("BEGIN IMMEDIATE"),
+        Connection::Postgres(_) => connection.execute_batch(&format!("BEGIN; {WRITE_LOCK}")),
+    }
+}
+
+/// Another process can have changed the tables meanwhile.
+fn migrate(connection: &Connection) -> Result<(), HistoryError> {
+    let found = if is_empty(connection)? {
+        if let Connection::Postgres(_) = connection {
+            connection.execute_batch(&format!(
+                "CREATE SCHEMA IF NOT EXISTS {SCHEMA};
+                 CREATE TABLE {SCHEMA}.schema_version (version BIGINT NOT NULL);
+                 INSERT INTO {SCHEMA}.schema_version (version) VALUES (0)"
+            ))?;
+        }
+        0
+    } else {
         check(connection)?;
+        version(connection)?
+    };
+    for migration in MIGRATIONS
+        .iter()
+        .filter(|one| i64::from(one.version) > found)
+    {
+        let number = migration.version;
+        connection.execute_batch(connection.choose(migration.sqlite, migration.postgres))?;
+        connection.execute_batch(&connection.choose(
+            format!("PRAGMA user_version = {number}"),
+            format!("UPDATE schema_version SET version = {number}"),
+        ))?;
     }
     Ok(())
 }
 
-/// Refuses a file of another version.
+/// Refuses a store of a later version, and one from before the first release.
 pub(super) fn check(connection: &Connection) -> Result<(), HistoryError> {
-    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let found = version(connection)?;
+    if MIGRATIONS.iter().any(|one| i64::from(one.version) == found) {
+        return Ok(());
+    }
     Ok(VERSION.check(found)?)
 }
 
+fn version(connection: &Connection) -> Result<i64, HistoryError> {
+    let query = connection.choose("PRAGMA user_version", "SELECT version FROM schema_version");
+    connection.query_row(query, [], |row| row.get(0))
+}
+
 fn is_empty(connection: &Connection) -> Result<bool, HistoryError> {
-    let count = "SELECT count(*) FROM sqlite_schema";
-    let tables: u32 = connection.query_row(count, [], |row| row.get(0))?;
-    Ok(tables == 0)
+    let query = connection.choose(
+        "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)",
+        "SELECT to_regclass('switchtender.schema_version') IS NULL",
+    );
+    connection.query_row(query, [], |row| row.get(0))
+}
+
+/// Other encodings cannot store what devices answer.
+fn check_encoding(connection: &Connection) -> Result<(), HistoryError> {
+    let query = "SELECT current_setting('server_encoding')";
+    let encoding: String = connection.query_row(query, [], |row| row.get(0))?;
+    if encoding == "UTF8" {
+        return Ok(());
+    }
+    Err(HistoryError::Address(format!(
+        "the database has the encoding {encoding}; create it with `createdb --encoding=UTF8 \
+         --template=template0`"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The tables with their columns.
+    fn columns(text: &str) -> BTreeSet<String> {
+        let mut table = "";
+        let mut found = BTreeSet::new();
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("CREATE TABLE ") {
+                table = rest.trim_end_matches(" (");
+            } else if let Some(column) = line.strip_prefix("    ") {
+                let name = column.split_whitespace().next().unwrap_or_default();
+                if name.starts_with(|letter: char| letter.is_ascii_lowercase()) {
+                    found.insert(format!("{table}.{name}"));
+                }
+            } else if line.starts_with(')') {
+                table = "";
+            }
+        }
+        found.retain(|name| !name.starts_with('.'));
+        found
+    }
+
+    #[test]
+    fn tables_of_both_engines_have_the_same_columns() {
+        for migration in &MIGRATIONS {
+            let sqlite = columns(migration.sqlite);
+            assert!(sqlite.len() > 100, "{sqlite:?}");
+            assert_eq!(sqlite, columns(migration.postgres));
+        }
+    }
+
+    #[test]
+    fn migrations_are_numbered_without_gaps() {
+        let numbers = MIGRATIONS.iter().map(|one| one.version);
+        let first = MIGRATIONS[0].version;
+        assert!(numbers.eq(first..first + u32::try_from(MIGRATIONS.len()).unwrap()));
+    }
 }

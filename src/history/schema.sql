@@ -31,6 +31,13 @@ CREATE TABLE device (
     catalog_origin TEXT
 );
 
+CREATE TABLE requester (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    UNIQUE (kind, name)
+);
+
 -- What outlives a restart of the scheduler.
 CREATE TABLE schedule (
     device INTEGER PRIMARY KEY REFERENCES device ON DELETE CASCADE,
@@ -41,15 +48,10 @@ CREATE TABLE schedule (
     paused_by INTEGER REFERENCES requester
 );
 
-CREATE TABLE requester (
-    id INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL,
-    name TEXT NOT NULL,
-    UNIQUE (kind, name)
-);
-
 CREATE TABLE run (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- Made by the process that adds it: a repetition adds no second run.
+    uuid BLOB NOT NULL UNIQUE,
     device INTEGER NOT NULL REFERENCES device ON DELETE CASCADE,
     -- What the runs of all devices of one command have in common. NULL: the run has not ended.
     name TEXT,

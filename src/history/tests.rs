@@ -3,6 +3,11 @@
 mod drift;
 mod findings;
 mod limits;
+mod once;
+mod outage;
+mod server;
+mod statements;
+mod visible;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,27 +21,44 @@ use super::runs::RunFilter;
 use super::*;
 use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
+use server::{TestEngine, on_each_engine};
 
-pub(crate) struct Sandbox {
+/// An empty history on an engine.
+struct Sandbox {
     directory: tempfile::TempDir,
-    pub(crate) history: HistoryStore,
+    history: HistoryStore,
 }
 
 impl Sandbox {
-    pub(crate) fn new() -> Self {
-        Self::with_size(None)
+    fn on(engine: TestEngine) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let location = match engine {
+            TestEngine::Sqlite => StoreLocation::File(directory.path().join("history.db")),
+            TestEngine::Postgres(server) => server.new_database(),
+        };
+        Self {
+            history: HistoryStore::open(location.into()).unwrap(),
+            directory,
+        }
     }
 
-    fn with_size(max_size: Option<u64>) -> Self {
+    /// A file of a maximum size.
+    fn with_size(max_size: u64) -> Self {
         let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("history.db");
         let options = HistoryOptions {
-            path: directory.path().join("history.db"),
-            max_size,
+            max_size: Some(max_size),
+            ..HistoryOptions::at(path)
         };
         Self {
             history: HistoryStore::open(options).unwrap(),
             directory,
         }
+    }
+
+    fn defects(&self) -> Vec<String> {
+        let check = HistoryCheck::begin(self.history.location()).unwrap();
+        check.finish().defects
     }
 
     fn add(&self, device: &str, completed: CompletedRun) -> (RunId, RunEffect) {
@@ -62,6 +84,7 @@ impl Sandbox {
 
 fn new_run(device: &str, kind: RunKind, time: Timestamp) -> NewRun {
     NewRun {
+        uuid: RunUuid::new(time),
         device: device.to_owned(),
         kind,
         follows_windows: false,
@@ -149,9 +172,8 @@ fn unreachable(minute: i64) -> CompletedRun {
     }
 }
 
-#[test]
-fn run_is_read_as_it_was_written() {
-    let sandbox = Sandbox::new();
+fn run_is_read_as_it_was_written(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let resources = [("Vlan[1]", "unchanged"), ("Vlan[42]", "changed")];
     let (run, _) = sandbox.add("sw1", completed(RunKind::Apply, 0, &resources));
     let detail = sandbox.read(|reader| reader.run_detail(run)).unwrap();
@@ -184,9 +206,8 @@ fn run_is_read_as_it_was_written() {
     assert_eq!(all, [("Vlan[1]", "unchanged"), ("Vlan[42]", "changed")]);
 }
 
-#[test]
-fn resource_history_has_only_runs_with_an_effect() {
-    let sandbox = Sandbox::new();
+fn resource_history_has_only_runs_with_an_effect(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     for (minute, word) in ["changed", "unchanged", "skipped", "skipped", "failed"]
         .into_iter()
         .enumerate()
@@ -205,9 +226,8 @@ fn resource_history_has_only_runs_with_an_effect() {
     assert!(other.is_empty());
 }
 
-#[test]
-fn removed_resources_are_not_listed() {
-    let sandbox = Sandbox::new();
+fn removed_resources_are_not_listed(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let both = [("Vlan[1]", "unchanged"), ("Vlan[2]", "unchanged")];
     sandbox.add("sw1", completed(RunKind::Apply, 0, &both));
     sandbox.add("sw1", completed(RunKind::Apply, 1, &both[1..]));
@@ -218,9 +238,8 @@ fn removed_resources_are_not_listed() {
     assert_eq!(all[0].resource, "Vlan[2]");
 }
 
-#[test]
-fn connection_changes_are_reported_once() {
-    let sandbox = Sandbox::new();
+fn connection_changes_are_reported_once(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let unchanged = |minute| completed(RunKind::Apply, minute, &[("Vlan[1]", "unchanged")]);
     let changes = [
         unchanged(0),
@@ -240,9 +259,8 @@ fn connection_changes_are_reported_once() {
     assert_eq!(changes, expected);
 }
 
-#[test]
-fn configurations_of_all_times_are_restored() {
-    let sandbox = Sandbox::new();
+fn configurations_of_all_times_are_restored(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     // More than a chain of differences.
     let text = |minute: i64| {
         let line = |number: i64| {
@@ -293,9 +311,8 @@ fn configurations_of_all_times_are_restored() {
     assert_eq!(versions.len(), 40);
 }
 
-#[test]
-fn fleet_is_filtered_and_counted() {
-    let sandbox = Sandbox::new();
+fn fleet_is_filtered_and_counted(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let devices = ["sw1", "sw2", "lb1"].map(|name| KnownDevice {
         name: name.to_owned(),
         platform: if name == "lb1" { "f5" } else { "ios" }.to_owned(),
@@ -367,9 +384,8 @@ fn fleet_is_filtered_and_counted() {
     assert_eq!(names(FleetFilter::default()), "sw1");
 }
 
-#[test]
-fn schedule_and_requests_outlive_the_process() {
-    let sandbox = Sandbox::new();
+fn schedule_and_requests_outlive_the_process(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let pause = Pause {
         since: time(1),
         reason: "maintenance".to_owned(),
@@ -391,14 +407,15 @@ fn schedule_and_requests_outlive_the_process() {
             writer.add_run(&request)?;
             // What the windows permit is decided again after a restart.
             writer.add_run(&NewRun {
+                uuid: RunUuid::new(time(2)),
                 follows_windows: true,
                 ..request
             })?;
             writer.add_run(&new_run("sw2", RunKind::Plan, time(2)))
         })
         .unwrap();
-    let path = sandbox.history.path().to_owned();
-    let history = HistoryStore::open(HistoryOptions::at(path)).unwrap();
+    let location = sandbox.history.location().clone();
+    let history = HistoryStore::open(location.into()).unwrap();
     let interrupted = history
         .write_and_wait(|writer| writer.interrupt_runs(time(3)))
         .unwrap();
@@ -422,9 +439,8 @@ fn schedule_and_requests_outlive_the_process() {
     assert_eq!(runs[0].device, "sw2");
 }
 
-#[test]
-fn failed_write_does_not_affect_others() {
-    let sandbox = Sandbox::new();
+fn failed_write_does_not_affect_others(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let error = sandbox.history.write_and_wait(|writer| {
         writer.add_run(&new_run("sw1", RunKind::Plan, time(0)))?;
         writer.finish_run(RunId(4711), &completed(RunKind::Plan, 0, &[]))
@@ -437,7 +453,7 @@ fn failed_write_does_not_affect_others() {
 
 #[test]
 fn export_is_a_complete_copy() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::on(TestEngine::Sqlite);
     sandbox.add(
         "sw1",
         completed(RunKind::Apply, 0, &[("Vlan[1]", "changed")]),
@@ -447,15 +463,15 @@ fn export_is_a_complete_copy() {
     let exists = sandbox.history.export(&copy).unwrap_err().to_string();
     assert_eq!(exists, format!("{} exists", copy.display()));
     let copy = HistoryStore::open(HistoryOptions::at(copy)).unwrap();
-    let check = HistoryCheck::begin(copy.path()).unwrap().finish();
+    let check = HistoryCheck::begin(copy.location()).unwrap().finish();
     assert_eq!((check.runs, check.devices), (1, 1));
 }
 
 #[test]
 fn store_of_another_version_is_refused_and_stays() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::on(TestEngine::Sqlite);
     let path = sandbox.directory.path().join("copy.db");
-    for version in [0, 2, 4711] {
+    for version in [0, 1, 3, 4711] {
         let _ = std::fs::remove_file(&path);
         sandbox.history.export(&path).unwrap();
         let connection = rusqlite::Connection::open(&path).unwrap();
@@ -465,19 +481,18 @@ fn store_of_another_version_is_refused_and_stays() {
         drop(connection);
         let before = std::fs::read(&path).unwrap();
         let opened = HistoryStore::open(HistoryOptions::at(&path)).map(|_| ());
-        let checked = HistoryCheck::begin(&path).map(|_| ());
+        let checked = HistoryCheck::begin(&StoreLocation::File(path.clone())).map(|_| ());
         for error in [opened.unwrap_err(), checked.unwrap_err()] {
             let text = error.to_string();
-            let has = format!("it has version {version}, and this program reads version 1: use ");
+            let has = format!("it has version {version}, and this program reads version 2: use ");
             assert!(text.starts_with(&has), "{text}");
         }
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }
 }
 
-#[test]
-fn failed_run_that_changed_the_device_is_a_change() {
-    let sandbox = Sandbox::new();
+fn failed_run_that_changed_the_device_is_a_change(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let resources = [("Vlan[1]", "changed"), ("Vlan[2]", "failed")];
     let (run, _) = sandbox.add("sw1", completed(RunKind::Apply, 3, &resources));
     let device = sandbox.read(|reader| reader.fleet_device("sw1")).unwrap();
@@ -493,7 +508,7 @@ fn failed_run_that_changed_the_device_is_a_change() {
 
 #[test]
 fn check_of_a_damaged_store_lists_the_defects() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::on(TestEngine::Sqlite);
     for minute in 0..200 {
         let resources = [("Vlan[1]", "changed")];
         sandbox.add("sw1", completed(RunKind::Apply, minute, &resources));
@@ -505,7 +520,9 @@ fn check_of_a_damaged_store_lists_the_defects() {
     let from = bytes.len() / 2;
     bytes[from..].fill(0xa5);
     std::fs::write(&copy, bytes).unwrap();
-    let check = HistoryCheck::begin(&copy).unwrap().finish();
+    let check = HistoryCheck::begin(&StoreLocation::File(copy.clone()))
+        .unwrap()
+        .finish();
     assert!(!check.defects.is_empty());
     // Its reads say what is wrong, in no words of the library.
     let opened = HistoryStore::open(HistoryOptions::at(copy));
@@ -515,4 +532,16 @@ fn check_of_a_damaged_store_lists_the_defects() {
     };
     let read = opened.and_then(|history| history.read(|reader| reader.runs(&all)));
     assert!(matches!(read, Err(HistoryError::Damaged(_))), "{read:?}");
+}
+
+on_each_engine! {
+    run_is_read_as_it_was_written,
+    resource_history_has_only_runs_with_an_effect,
+    removed_resources_are_not_listed,
+    connection_changes_are_reported_once,
+    configurations_of_all_times_are_restored,
+    fleet_is_filtered_and_counted,
+    schedule_and_requests_outlive_the_process,
+    failed_write_does_not_affect_others,
+    failed_run_that_changed_the_device_is_a_change,
 }

@@ -1,7 +1,8 @@
 //! Times in columns: milliseconds since 1970, in UTC.
 
 use jiff::Timestamp;
-use rusqlite::Row;
+
+use super::sql::Row;
 
 /// A time as it is stored.
 pub(crate) fn milliseconds(time: Timestamp) -> i64 {

@@ -28,10 +28,9 @@ impl HistoryReader<'_> {
              WHERE sequence > (SELECT sequence FROM webhook WHERE name = ?1)
              ORDER BY sequence LIMIT ?2",
         )?;
-        let rows = select.query_map(params![webhook, limit], |row| {
+        let rows: Vec<(i64, RunId, bool)> = select.query_all(params![webhook, limit], |row| {
             Ok((row.get(0)?, RunId(row.get(1)?), row.get(2)?))
         })?;
-        let rows: Vec<(i64, RunId, bool)> = rows.collect::<Result<_, _>>()?;
         let mut ended = Vec::with_capacity(rows.len());
         for (sequence, run, is_drifted) in rows {
             if let Some(run) = self.run(run)? {
@@ -52,13 +51,15 @@ impl HistoryWriter<'_> {
         let names = serde_json::to_string(names)
             .map_err(|error| HistoryError::Invalid(error.to_string()))?;
         self.connection.execute(
-            "DELETE FROM webhook WHERE name NOT IN (SELECT value FROM json_each(?1))",
+            "DELETE FROM webhook
+             WHERE name NOT IN (SELECT value FROM json_each(CAST(?1 AS TEXT)))",
             [&names],
         )?;
         self.connection.execute(
-            "INSERT OR IGNORE INTO webhook (name, sequence)
-             SELECT value, (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'ended_run')
-             FROM json_each(?1)",
+            "INSERT INTO webhook (name, sequence)
+             SELECT value, (SELECT coalesce(max(sequence), 0) FROM ended_run)
+             FROM json_each(CAST(?1 AS TEXT)) WHERE TRUE
+             ON CONFLICT DO NOTHING",
             [&names],
         )?;
         self.remove_notified()

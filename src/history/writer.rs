@@ -2,10 +2,11 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::{HistoryError, HistoryWriter};
+use super::engine::Engine;
+use super::sql::Connection;
+use super::{HistoryError, HistoryWriter, schema};
 use crate::store::blocking_io;
 
 /// Writes that wait for the thread; a sender then waits, too.
@@ -15,19 +16,29 @@ const BATCH: usize = 256;
 
 /// Sends the result of a write after the commit. It gets the error of the commit.
 type Answer = Box<dyn FnOnce(Option<HistoryError>)>;
-/// A write in a transaction.
-type Job = Box<dyn FnOnce(&Connection) -> Answer + Send>;
+/// A write in a transaction, or the reason why there is none.
+type Job = Box<dyn FnOnce(Result<&Connection, HistoryError>) -> Answer + Send>;
 
 pub(super) struct Writer {
     jobs: SyncSender<Job>,
 }
 
+/// The connection of the thread. A lost one is opened again for the next write.
+struct WriterConnection {
+    engine: Engine,
+    connection: Connection,
+}
+
 impl Writer {
-    pub(super) fn start(connection: Connection) -> Result<Self, HistoryError> {
+    pub(super) fn start(engine: Engine, max_size: Option<u64>) -> Result<Self, HistoryError> {
+        let mut connection = WriterConnection {
+            connection: engine.connect_writer(max_size)?,
+            engine,
+        };
         let (jobs, waiting) = sync_channel(CAPACITY);
         std::thread::Builder::new()
             .name("history".to_owned())
-            .spawn(move || write_all(&connection, &waiting))
+            .spawn(move || connection.write_all(&waiting))
             .map_err(HistoryError::File)?;
         Ok(Self { jobs })
     }
@@ -67,7 +78,7 @@ fn job<T: 'static>(
     answer: impl FnOnce(Result<T, HistoryError>) + Send + 'static,
 ) -> Job {
     Box::new(move |connection| {
-        let result = in_savepoint(connection, write);
+        let result = connection.and_then(|connection| in_savepoint(connection, write));
         Box::new(move |lost| answer(lost.map_or(result, Err)))
     })
 }
@@ -79,61 +90,67 @@ fn in_savepoint<T>(
 ) -> Result<T, HistoryError> {
     connection.execute_batch("SAVEPOINT job")?;
     let result = write(&HistoryWriter { connection });
-    if connection.is_autocommit() {
-        // SQLite has ended the transaction, because the disk is full.
-        return result.and(Err(HistoryError::Full));
+    if let Some(lost) = connection.lost_transaction() {
+        return result.and(Err(lost));
     }
-    match result {
-        Ok(value) => {
-            connection.execute_batch("RELEASE job")?;
-            Ok(value)
-        }
-        Err(error) => {
-            connection.execute_batch("ROLLBACK TO job; RELEASE job")?;
-            Err(error)
-        }
+    let released = result.and_then(|value| {
+        connection.execute_batch("RELEASE SAVEPOINT job")?;
+        Ok(value)
+    });
+    if released.is_err() {
+        connection.execute_batch("ROLLBACK TO SAVEPOINT job; RELEASE SAVEPOINT job")?;
     }
+    released
 }
 
-/// Writes until all senders are gone.
-fn write_all(connection: &Connection, jobs: &Receiver<Job>) {
-    while let Ok(first) = jobs.recv() {
-        let mut batch = vec![first];
-        while batch.len() < BATCH {
-            match jobs.try_recv() {
-                Ok(job) => batch.push(job),
-                Err(_) => break,
+impl WriterConnection {
+    /// Writes until all senders are gone.
+    fn write_all(&mut self, jobs: &Receiver<Job>) {
+        while let Ok(first) = jobs.recv() {
+            let mut batch = vec![first];
+            while batch.len() < BATCH {
+                match jobs.try_recv() {
+                    Ok(job) => batch.push(job),
+                    Err(_) => break,
+                }
             }
+            self.write_batch(batch);
         }
-        write_batch(connection, batch);
     }
-}
 
-fn write_batch(connection: &Connection, batch: Vec<Job>) {
-    let mut answers = Vec::with_capacity(batch.len());
-    let started = connection.execute_batch("BEGIN IMMEDIATE");
-    let has_started = started.is_ok();
-    for job in batch {
-        answers.push(job(connection));
+    fn write_batch(&mut self, batch: Vec<Job>) {
+        let started = self.begin();
+        let work = |job: Job| match &started {
+            Ok(()) => job(Ok(&self.connection)),
+            Err(error) => job(Err(error.of_commit())),
+        };
+        let answers: Vec<Answer> = batch.into_iter().map(work).collect();
+        let ended = started.and_then(|()| self.commit());
+        for answer in answers {
+            answer(ended.as_ref().err().map(HistoryError::of_commit));
+        }
     }
-    let ended = match (has_started, connection.is_autocommit()) {
-        (false, _) => started,
-        (true, true) => Err(disk_full()),
-        (true, false) => connection.execute_batch("COMMIT"),
-    };
-    if ended.is_err() && !connection.is_autocommit() {
-        let _ = connection.execute_batch("ROLLBACK");
-    }
-    let lost = || {
-        let error = ended.as_ref().err()?;
-        Some(HistoryError::of_commit(error))
-    };
-    for answer in answers {
-        answer(lost());
-    }
-}
 
-fn disk_full() -> rusqlite::Error {
-    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
-    rusqlite::Error::SqliteFailure(code, None)
+    fn begin(&mut self) -> Result<(), HistoryError> {
+        let started = schema::begin_write(&self.connection);
+        if started.is_ok() || self.connection.is_open() {
+            return started;
+        }
+        // The server was restarted, or is another one.
+        self.connection = self.engine.connect_writer(None)?;
+        schema::begin_write(&self.connection)
+    }
+
+    fn commit(&self) -> Result<(), HistoryError> {
+        let ended = match self.connection.lost_transaction() {
+            Some(lost) => Err(lost),
+            // A commit of a failed transaction is no error of PostgreSQL, but a statement in it is.
+            None => (self.connection)
+                .execute_batch(self.connection.choose("COMMIT", "SELECT 1; COMMIT")),
+        };
+        if ended.is_err() && self.connection.lost_transaction().is_none() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        ended
+    }
 }

@@ -20,7 +20,7 @@ use crate::fleet::stored_plan::{
     PlanSources, PlanUse, PlannedDevices, StoredPlan, definitions_digest,
 };
 use crate::history::approvals::{ApprovalDecision, ApprovalEntry, ApprovalState, NewApproval};
-use crate::history::{HistoryError, NewRun, Requester, RunId};
+use crate::history::{HistoryError, NewRun, Requester, RunId, RunUuid};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 use crate::serve::access::{AuditEntry, AuditResult};
@@ -60,6 +60,7 @@ impl Service {
         let expires = self.inner.fleet().settings.approval_time();
         let new = NewApproval {
             run: NewRun {
+                uuid: RunUuid::new(now),
                 device: device.to_owned(),
                 kind: RunKind::Plan,
                 follows_windows: false,
@@ -180,6 +181,7 @@ impl Service {
         }
         let id = approval.id;
         let run = NewRun {
+            uuid: RunUuid::new(now),
             device: approval.device.clone(),
             kind: RunKind::Apply,
             follows_windows: false,

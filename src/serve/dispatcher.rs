@@ -164,6 +164,16 @@ impl Dispatcher {
         self.queue.add(waiting, priority);
     }
 
+    /// Whether a requested run waits.
+    pub(crate) fn has_request(&self, run: RunId) -> bool {
+        self.queue.has_request(run)
+    }
+
+    /// Whether a device of the settings is paused.
+    pub(crate) fn is_paused(&self, device: &str) -> Option<bool> {
+        Some(self.devices.get(device)?.is_paused)
+    }
+
     /// Withdraws a request that waits.
     pub(crate) fn cancel(&mut self, run: RunId) -> bool {
         let is_canceled = |waiting: &Waiting| match &waiting.cause {

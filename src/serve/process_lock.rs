@@ -10,7 +10,8 @@ use crate::store::{self, FileLock, FileLockError};
 #[derive(Debug)]
 pub(crate) struct ProcessLock {
     _state_dir: FileLock,
-    _store: FileLock,
+    /// A server has a lock of its own.
+    _store: Option<FileLock>,
 }
 
 /// Why the process does not start.
@@ -31,10 +32,15 @@ impl ProcessLock {
     ///
     /// # Errors
     /// Another process has one of them.
-    pub(crate) fn take(paths: &AccessPaths, store: &Path) -> Result<Self, ProcessLockError> {
+    pub(crate) fn take(
+        paths: &AccessPaths,
+        store: Option<&Path>,
+    ) -> Result<Self, ProcessLockError> {
         Ok(Self {
             _state_dir: lock("state directory", paths.state_directory(), &paths.lock())?,
-            _store: lock("store", store, &beside(store))?,
+            _store: store
+                .map(|store| lock("store", store, &beside(store)))
+                .transpose()?,
         })
     }
 }
@@ -79,10 +85,10 @@ mod tests {
         let (one, two) = (dir.path().join("one"), dir.path().join("two"));
         let paths = |root: &Path| AccessPaths::in_state_directory(root);
         let store = one.join("history.db");
-        let first = ProcessLock::take(&paths(&one), &store).unwrap();
+        let first = ProcessLock::take(&paths(&one), Some(&store)).unwrap();
         let id = std::process::id();
         let refused = |root: &Path, store: &Path| {
-            let error = ProcessLock::take(&paths(root), store).unwrap_err();
+            let error = ProcessLock::take(&paths(root), Some(store)).unwrap_err();
             error.to_string()
         };
         assert_eq!(
@@ -94,6 +100,6 @@ mod tests {
             format!("process {id} serves the state directory {}", one.display())
         );
         drop(first);
-        ProcessLock::take(&paths(&two), &store).unwrap();
+        ProcessLock::take(&paths(&two), Some(&store)).unwrap();
     }
 }

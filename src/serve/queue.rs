@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use super::dispatcher::RunCause;
 use crate::fleet::limits::Membership;
+use crate::history::RunId;
 
 /// Maximum numbers of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +130,15 @@ impl RunQueue {
                 *count = count.saturating_sub(1);
             }
         }
+    }
+
+    /// Whether a requested run waits.
+    pub(super) fn has_request(&self, run: RunId) -> bool {
+        let mut waiting = self.waiting.values();
+        waiting.any(|waiting| match waiting.cause {
+            RunCause::Request { run: waiting, .. } => waiting == run,
+            RunCause::Schedule => false,
+        })
     }
 
     /// Removes runs that wait.

@@ -15,12 +15,16 @@ use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
 use super::request::{DeviceRequest, RequestedKind, RunRequestError};
+use super::runner_role::RunnerRole;
 use super::schedule::DeviceSchedule;
 use super::settings::ServeSettings;
 use crate::clock;
 use crate::history::device_state::Pause;
 use crate::history::runs::QueuedRun;
-use crate::history::{AddedRequest, HistoryError, HistoryStore, NewRun, RunEffect, RunId, Space};
+use crate::history::{
+    AddedRequest, HistoryError, HistoryStore, HistoryWriter, NewRun, RunEffect, RunId, RunUuid,
+    Space,
+};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 
@@ -53,6 +57,9 @@ pub(super) struct ServiceState {
     /// The settings of the start; some apply until the end of the process.
     start_settings: Arc<ServeSettings>,
     fleet: Mutex<Arc<ServeFleet>>,
+    pub(super) role: RunnerRole,
+    /// Held while a pause is stored and applied.
+    pub(super) pauses: tokio::sync::Mutex<()>,
 }
 
 /// What prevents the process from its work.
@@ -65,6 +72,8 @@ pub(crate) struct Condition {
     /// Why the last backup was not written, committed or pushed.
     pub(crate) failed_backup: Option<String>,
     pub(crate) loaded: Option<Timestamp>,
+    /// The process that runs the devices, if this one only reads and passes requests on.
+    pub(crate) runner: Option<String>,
 }
 
 /// The state of the process, for `/readyz` and metrics.
@@ -94,12 +103,23 @@ impl Service {
     ) -> Result<Self, HistoryError> {
         let now = clock::timestamp();
         let limits = fleet.limits();
-        let interrupted = history
-            .write(move |writer| writer.interrupt_runs(now))
-            .await?;
-        if interrupted > 0 {
-            tracing::warn!("{interrupted} runs were interrupted by the end of the last process");
+        let role = RunnerRole::take(&history).await?;
+        if let Some(runner) = role.runner() {
+            tracing::warn!("this process only reads and passes requests on: {runner} runs devices");
+        } else {
+            let interrupt = move |writer: &HistoryWriter<'_>| writer.interrupt_runs(now);
+            let interrupted = history.write(interrupt).await?;
+            if interrupted > 0 {
+                tracing::warn!(
+                    "{interrupted} runs were interrupted by the end of the last process"
+                );
+            }
         }
+        let condition = Condition {
+            loaded: Some(now),
+            runner: role.runner().map(str::to_owned),
+            ..Condition::default()
+        };
         let service = Self {
             inner: Arc::new(ServiceState {
                 history,
@@ -108,19 +128,22 @@ impl Service {
                 dispatcher: Mutex::new(Dispatcher::new(limits)),
                 wake: Notify::new(),
                 stop,
-                condition: Mutex::default(),
+                condition: Mutex::new(condition),
                 backups: BackupWriter::default(),
                 drift_reader: OnceLock::new(),
                 loses_commands: AtomicBool::new(false),
                 reloads: watch::Sender::new(()),
                 start_settings: Arc::clone(&fleet.settings),
                 fleet: Mutex::new(Arc::new(fleet)),
+                role,
+                pauses: tokio::sync::Mutex::default(),
             }),
         };
         let fleet = service.inner.fleet();
         service.schedule(&fleet).await?;
-        service.restore_requests().await?;
-        service.inner.condition().loaded = Some(now);
+        if !service.is_reader() {
+            service.restore_requests().await?;
+        }
         Ok(service)
     }
 
@@ -147,15 +170,20 @@ impl Service {
     async fn schedule(&self, fleet: &ServeFleet) -> Result<(), HistoryError> {
         let (now, known) = (clock::timestamp(), fleet.known());
         let history = self.history();
-        history
-            .write(move |writer| writer.update_devices(&known, true, now))
-            .await?;
+        if !self.is_reader() {
+            history
+                .write(move |writer| writer.update_devices(&known, true, now))
+                .await?;
+        }
         let stored = history.query(|reader| reader.schedules()).await?;
         let due = {
             let mut dispatcher = self.inner.dispatcher();
             dispatcher.set_devices(fleet.scheduled(), fleet.limits(), &stored, now);
             dispatcher.all_due()
         };
+        if self.is_reader() {
+            return Ok(());
+        }
         history
             .write(move |writer| {
                 due.iter().try_for_each(|(device, due, failures)| {
@@ -211,6 +239,7 @@ impl Service {
         let schedule = self.schedule_for(&request.device, request.kind)?;
         let RequestedKind(kind) = request.kind;
         let new_run = NewRun {
+            uuid: RunUuid::new(now),
             device: request.device.clone(),
             kind: kind.unwrap_or_else(|| schedule.kind_at(now)),
             follows_windows: kind.is_none(),
@@ -232,6 +261,9 @@ impl Service {
             AddedRequest::New(run) => run,
             AddedRequest::Waiting(run) => return Ok(run),
         };
+        if self.is_reader() {
+            return Ok(run);
+        }
         self.emit_queued(run, &request.device);
         let cause = RunCause::Request { run, kind };
         let device = &request.device;
@@ -310,7 +342,7 @@ impl Service {
     /// # Errors
     /// The history cannot be written.
     pub(crate) async fn cancel(&self, run: RunId) -> Result<bool, RunRequestError> {
-        if !self.inner.dispatcher().cancel(run) {
+        if !self.is_reader() && !self.inner.dispatcher().cancel(run) {
             return Ok(false);
         }
         Ok(self.store_canceled(run, None).await?)
@@ -352,6 +384,7 @@ impl Service {
         if !self.inner.dispatcher().has_device(device) {
             return Err(RunRequestError::UnknownDevice(device.to_owned()));
         }
+        let _pauses = self.inner.pauses.lock().await;
         let (name, is_paused) = (device.to_owned(), pause.is_some());
         let history = &self.inner.history;
         history
@@ -362,7 +395,9 @@ impl Service {
             dispatcher.set_paused(device, is_paused, now);
             dispatcher.due(device)
         };
-        if let Some((due, failures)) = due {
+        if let Some((due, failures)) = due
+            && !self.is_reader()
+        {
             let name = device.to_owned();
             history
                 .write(move |writer| writer.set_due(&name, due, failures, now))

@@ -54,8 +54,9 @@ pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, R
 
 use super::access::{DeviceLimit, OidcSettings};
 use super::web::WebSettings;
+use crate::error_chain::chain;
 use crate::history::device_state::KnownDevice;
-use crate::history::{HistoryOptions, Retention};
+use crate::history::{HistoryOptions, Retention, StoreLocation};
 use crate::inventory::{StateCommands, redact};
 
 /// The settings file of the current directory.
@@ -78,7 +79,7 @@ pub(crate) struct ServeSettings {
     /// `None`: the default one.
     pub(crate) state_dir: Option<PathBuf>,
     /// `None`: `history.db` in the state directory.
-    pub(crate) store: Option<PathBuf>,
+    pub(crate) store: Option<StoreLocation>,
     pub(crate) max_size: Option<u64>,
     pub(crate) keep: Duration,
     /// Runs at once.
@@ -195,11 +196,11 @@ impl ServeSettings {
         Ok(settings)
     }
 
-    /// The file of the history.
+    /// The place of the history.
     pub(crate) fn history(&self, state_dir: &Path) -> HistoryOptions {
-        let path = self.store.clone();
+        let location = self.store.clone();
         HistoryOptions {
-            path: path.unwrap_or_else(|| state_dir.join("history.db")),
+            location: location.unwrap_or_else(|| StoreLocation::File(state_dir.join("history.db"))),
             max_size: self.max_size,
         }
     }
@@ -311,7 +312,7 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         inventory: path(root, "inventory").unwrap_or_else(|| directory.join("inventory.toml")),
         definitions: path(root, "definitions"),
         state_dir: path(root, "state_dir"),
-        store: path(root, "store"),
+        store: store(root, directory, max_size),
         max_size,
         keep: keep.unwrap_or(DEFAULT_KEEP),
         concurrency: concurrency.unwrap_or(DEFAULT_CONCURRENCY),
@@ -330,6 +331,31 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
     };
     root.finish();
     settings
+}
+
+/// The place of the history. A relative path begins at `directory`.
+fn store(root: &Table<'_>, directory: &Path, max_size: Option<u64>) -> Option<StoreLocation> {
+    let item = root.get("store")?;
+    let text = item.string()?;
+    match StoreLocation::parse(text.as_ref(), directory) {
+        Ok(StoreLocation::Server(_)) if max_size.is_some() => {
+            let message =
+                "`max_size` is for a file of SQLite: the tables of a server do not shrink";
+            let help = "remove it; limit the history with `keep`";
+            let span = item.span.clone();
+            (root.findings).error_with_help("store-size", span, message, help);
+            None
+        }
+        Ok(location) => Some(location),
+        Err(error) => {
+            hide(root, "store");
+            item.error(
+                "store-address",
+                format!("cannot use the store: {}", chain(&error)),
+            );
+            None
+        }
+    }
 }
 
 /// Hides a value that can have a login in excerpts of the file.

@@ -20,6 +20,7 @@ use super::schedule::DeviceSchedule;
 use crate::fleet::limits::Membership;
 use crate::history::{
     CatalogOrigin, CompletedRun, HistoryCheck, HistoryOptions, HistoryStore, NewRun, Requester,
+    RunUuid,
 };
 use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
@@ -98,7 +99,10 @@ impl Simulation {
             now = next.expect("a device is due").max(now);
         }
         store(&history, ended);
-        outcome.bytes = HistoryCheck::begin(history.path()).unwrap().finish().bytes;
+        outcome.bytes = HistoryCheck::begin(history.location())
+            .unwrap()
+            .finish()
+            .bytes;
         outcome
     }
 
@@ -128,6 +132,7 @@ fn store(history: &HistoryStore, ended: Vec<(RunToStart, RunStatus, Timestamp, T
     let written = history.write_and_wait(move |writer| {
         for (start, status, started, ended) in &ended {
             let run = writer.add_run(&NewRun {
+                uuid: RunUuid::new(start.due),
                 device: start.device.to_string(),
                 kind: start.kind,
                 follows_windows: true,

@@ -11,20 +11,20 @@ impl Service {
     /// # Cancellation
     /// Ends soon after the process begins to stop.
     pub(crate) async fn check_store(&self) {
-        let check = match HistoryCheck::begin(self.history().path()) {
+        let check = match HistoryCheck::begin(self.history().location()) {
             Ok(check) => check,
             Err(error) => {
                 tracing::error!("cannot check the store: {}", chain(&error));
                 return;
             }
         };
-        let interrupt = check.interrupt_handle();
+        let interrupt = check.interrupt();
         let work = blocking_io::run(move || check.finish());
         tokio::pin!(work);
         let result = tokio::select! {
             result = &mut work => result,
             () = self.inner.stop.cancelled() => {
-                interrupt.interrupt();
+                interrupt();
                 work.await;
                 return;
             }

@@ -19,6 +19,7 @@ use super::fleet::{ReadBackup, ServeFleet};
 use super::live::{LiveEvent, LiveEventKind};
 use super::live_observer;
 use super::puppetdb;
+use super::runner_role::REQUEST_INTERVAL;
 use super::service::Service;
 use super::settings::{BackupSettings, ConfigurationReads};
 use crate::clock::{self, puppet_time};
@@ -26,7 +27,8 @@ use crate::error_chain::chain;
 use crate::fleet::runner::panic_message;
 use crate::history::puppetdb_commands::PuppetDbCommand;
 use crate::history::{
-    CompletedRun, ConnectionChange, HistoryError, NewRun, Requester, RunEffect, RunId,
+    CompletedRun, ConnectionChange, HistoryError, NewRun, Requester, RunEffect, RunId, RunUuid,
+    Space,
 };
 use crate::store::blocking_io;
 
@@ -38,6 +40,14 @@ const RETENTION_INTERVAL: Duration = Duration::from_secs(10 * 60);
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// Attempts to store a result while the process stops.
 const LAST_ATTEMPTS: u32 = 3;
+
+/// Why a run does not start.
+enum NoStart {
+    /// It waits until it can be stored.
+    Problem(String),
+    /// Another process has withdrawn the request.
+    Withdrawn,
+}
 
 /// What is stored about a run, in one transaction.
 struct RunResult {
@@ -68,7 +78,13 @@ impl Service {
         space.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut retention = tokio::time::interval(RETENTION_INTERVAL);
         retention.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut requests = tokio::time::interval(REQUEST_INTERVAL);
+        requests.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let stop = &self.inner.stop;
+        if self.is_reader() {
+            return stop.cancelled().await;
+        }
+        let is_shared = self.history().is_shared();
         // The first tick is due at once; no run may start before it.
         self.check_space().await;
         while !stop.is_cancelled() {
@@ -81,6 +97,7 @@ impl Service {
                 _ = runs.join_next(), if !runs.is_empty() => {}
                 () = tokio::time::sleep(sleep) => {}
                 _ = space.tick() => self.check_space().await,
+                _ = requests.tick(), if is_shared => self.find_requests().await,
                 _ = retention.tick() => self.remove_old_runs().await,
             }
         }
@@ -221,29 +238,36 @@ impl Service {
     }
 
     /// Stores that a run starts. The space is checked before each run: its result must be stored.
-    async fn begin(&self, start: &RunToStart) -> Result<RunId, String> {
+    async fn begin(&self, start: &RunToStart) -> Result<RunId, NoStart> {
         self.check_space().await;
         if let Some(problem) = self.condition().no_runs {
-            return Err(problem);
+            return Err(NoStart::Problem(problem));
         }
         let stored = self.store_start(start).await;
-        stored.map_err(|error| format!("cannot store the run: {}", chain(&error)))
+        let stored = stored.map_err(|error| {
+            NoStart::Problem(format!("cannot store the run: {}", chain(&error)))
+        })?;
+        stored.ok_or(NoStart::Withdrawn)
     }
 
-    async fn store_start(&self, start: &RunToStart) -> Result<RunId, HistoryError> {
-        let now = clock::timestamp();
+    async fn store_start(&self, start: &RunToStart) -> Result<Option<RunId>, HistoryError> {
+        let (now, device) = (clock::timestamp(), start.device.to_string());
         match &start.cause {
             RunCause::Request { run, .. } => {
                 let run = *run;
                 let history = self.history();
-                history
-                    .write(move |writer| writer.start_run(run, now))
+                let started = history
+                    .write(move |writer| {
+                        writer.end_lost_runs(&device, now)?;
+                        writer.start_run(run, now)
+                    })
                     .await?;
-                Ok(run)
+                Ok(started.then_some(run))
             }
             RunCause::Schedule => {
                 let new_run = NewRun {
-                    device: start.device.to_string(),
+                    uuid: RunUuid::new(now),
+                    device: device.clone(),
                     kind: start.kind,
                     follows_windows: true,
                     requester: Requester::schedule(),
@@ -252,16 +276,25 @@ impl Service {
                     started: Some(now),
                 };
                 let history = self.history();
-                history.write(move |writer| writer.add_run(&new_run)).await
+                let run = history
+                    .write(move |writer| {
+                        writer.end_lost_runs(&device, now)?;
+                        writer.add_run(&new_run)
+                    })
+                    .await?;
+                Ok(Some(run))
             }
         }
     }
 
     /// A run whose start cannot be stored does not start. A request waits again.
-    fn cannot_begin(&self, start: &RunToStart, reason: String) {
+    fn cannot_begin(&self, start: &RunToStart, reason: NoStart) {
+        let now = clock::timestamp();
+        let NoStart::Problem(reason) = reason else {
+            return self.inner.dispatcher().finish(&start.device, false, now);
+        };
         tracing::error!("a run does not start: {reason}");
         self.refuse_runs(reason);
-        let now = clock::timestamp();
         let mut dispatcher = self.inner.dispatcher();
         dispatcher.finish(&start.device, false, now);
         if let RunCause::Request { .. } = &start.cause {
@@ -343,6 +376,10 @@ impl Service {
             let max_size = self.history().max_size();
             let written = self.history().write(move |writer| {
                 let (completed, commands) = (&result.completed, &result.commands);
+                if writer.has_result(run)? {
+                    // The connection was lost at the end of an earlier attempt.
+                    return Ok((RunEffect::default(), 0));
+                }
                 if let Some((approval, plan)) = &result.plan {
                     writer.set_plan(*approval, plan)?;
                 }
@@ -389,6 +426,7 @@ impl Service {
         let history = self.history().clone();
         let space = blocking_io::run(move || history.space()).await;
         let problem = match space {
+            Ok(Space { problem: None, .. }) => self.lock_problem().await,
             Ok(space) => space.problem,
             Err(error) => Some(chain(&error)),
         };
@@ -403,7 +441,7 @@ impl Service {
                 self.remove_old_runs().await;
             }
             (Some(_), None) => {
-                tracing::warn!("runs start again: there is free space");
+                tracing::warn!("runs start again: the store can be used");
                 self.inner.wake.notify_one();
             }
             _ => {}

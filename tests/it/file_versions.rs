@@ -128,7 +128,7 @@ async fn store_of_another_version_is_refused_by_runs() {
         let printed = output.text();
         assert_ne!(output.code, Some(0), "{printed}");
         let expected =
-            "history.db: it has version 97, and this program reads version 1: use the version";
+            "history.db: it has version 97, and this program reads version 2: use the version";
         assert!(printed.contains(expected), "{printed}");
         assert_eq!(fs::read(&path).unwrap(), before);
     }

@@ -12,7 +12,7 @@ use crate::fleet::stored_plan::{
     PlanSources, PlannedChange, PlannedDevice, PlannedOperation, PlannedResource, StoredPlan,
 };
 use crate::history::runs::{RunDetail, RunDetailJson};
-use crate::history::{CompletedRun, HistoryOptions, HistoryStore, NewRun, Requester};
+use crate::history::{CompletedRun, HistoryOptions, HistoryStore, NewRun, Requester, RunUuid};
 use crate::report::page::{self, Page, PageDevice};
 use crate::report::{Context, RunRecord};
 use crate::run_kind::RunKind;
@@ -153,6 +153,7 @@ fn of_store(record: &RunRecord) -> RunDetail {
     let history = history.unwrap();
     let time = TIME.parse().unwrap();
     let new_run = NewRun {
+        uuid: RunUuid::new(time),
         device: "sw1".to_owned(),
         kind: record.kind,
         follows_windows: false,

@@ -11,7 +11,7 @@ use crate::error_chain::chain;
 use crate::fleet::device_run::DeviceRun;
 use crate::fleet::known_device::known_device;
 use crate::history::device_state::KnownDevice;
-use crate::history::{HistoryStore, NewRun, Requester, RequesterKind};
+use crate::history::{HistoryStore, NewRun, Requester, RequesterKind, RunUuid};
 use crate::inventory::Device;
 
 /// Stores runs, if a store is configured.
@@ -60,6 +60,7 @@ impl RunRecorder {
         };
         let completed = run.completed(clock::timestamp());
         let new_run = NewRun {
+            uuid: RunUuid::new(started),
             device: device.to_string(),
             kind: run.record.kind,
             follows_windows: false,

@@ -93,12 +93,12 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         let fleet = ServeFleet::load(settings, &context, &mut files).await;
         let fleet = fleet.map_err(load_error)?;
         log_warnings(&fleet);
-        let path = options.path.clone();
+        let location = options.location.clone();
         // Before anything is written: another process can have the files or the address.
-        let _lock = ProcessLock::take(&paths, &path).map_err(lock_error)?;
+        let _lock = ProcessLock::take(&paths, location.file()).map_err(lock_error)?;
         let server = WebServer::bind(listen, &web_settings, &paths).await;
         let server = server.map_err(server_error)?;
-        let history = HistoryStore::open(options).map_err(|error| cannot_open(&path, error))?;
+        let history = HistoryStore::open(options).map_err(|error| cannot_open(&location, error))?;
         let devices = fleet.scheduled().len();
         let service = Service::start(
             fleet,
@@ -107,14 +107,21 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             stopping.stop.clone(),
         )
         .await;
-        let service = service.map_err(|error| cannot_open(&path, error))?;
+        let service = service.map_err(|error| cannot_open(&location, error))?;
         service.use_drift_reader(accept::drift_reader());
-        let webhooks = Webhooks::open(&web_settings, &service).await;
-        let webhooks = webhooks
-            .map_err(|error| CommandError::new("cannot use the webhooks").with_source(error))?;
+        // The process that runs the devices delivers.
+        let webhooks =
+            if service.is_reader() {
+                None
+            } else {
+                let webhooks = Webhooks::open(&web_settings, &service).await;
+                Some(webhooks.map_err(|error| {
+                    CommandError::new("cannot use the webhooks").with_source(error)
+                })?)
+            };
         let watchdog = systemd::start_watchdog();
         let url = server.url();
-        let status = format!("{devices} devices, store {}, pages {url}", path.display());
+        let status = format!("{devices} devices, store {location}, pages {url}");
         systemd::ready(&status);
         eprint_notice(&format!("serving {status}"));
         let side_work = async {
@@ -128,9 +135,13 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             service.work(),
             service.check_store(),
             side_work,
-            service.deliver_to_puppetdb(),
             server.serve(service.clone(), stopping.stop.clone()),
-            webhooks.deliver(&service, &stopping.stop),
+            async {
+                if let Some(webhooks) = webhooks {
+                    let webhooks = webhooks.deliver(&service, &stopping.stop);
+                    tokio::join!(webhooks, service.deliver_to_puppetdb());
+                }
+            },
             async {
                 stopping.stop.cancelled().await;
                 systemd::stopping();

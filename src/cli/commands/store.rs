@@ -70,8 +70,9 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, CommandError> {
 }
 
 fn check(args: &StoreCheckArgs) -> Result<Exit, CommandError> {
-    let path = args.store.existing_path()?;
-    let check = HistoryCheck::begin(&path).map_err(|error| cannot_open(&path, error))?;
+    let location = args.store.existing_location()?;
+    let check = HistoryCheck::begin(&location);
+    let check = check.map_err(|error| cannot_open(&location, error))?;
     let check = check.finish();
     let exit = if check.defects.is_empty() {
         Exit::SUCCESS

@@ -1,11 +1,12 @@
-//! The option `--store`: the SQLite file of runs.
+//! The option `--store`: the SQLite file of runs, or the PostgreSQL database.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::cli::exit::CommandError;
 use crate::cli::options::serve_state;
 use crate::cli::options::state_root::state_root;
-use crate::history::{HistoryError, HistoryOptions, HistoryStore};
+use crate::history::{HistoryError, HistoryOptions, HistoryStore, StoreLocation};
 
 /// Names the store in the environment.
 const VARIABLE: &str = "SWITCHTENDER_STORE";
@@ -13,8 +14,9 @@ const VARIABLE: &str = "SWITCHTENDER_STORE";
 /// The store of a command.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct StoreOption {
-    /// Store of runs (SQLite); default: $SWITCHTENDER_STORE, else that of ./serve.toml
-    #[arg(long, value_name = "FILE")]
+    /// Store of runs: a SQLite file, or `postgresql://USER@HOST/DATABASE`; default:
+    /// $SWITCHTENDER_STORE, else that of ./serve.toml
+    #[arg(long, value_name = "STORE")]
     store: Option<PathBuf>,
 }
 
@@ -26,13 +28,13 @@ impl StoreOption {
     /// The store cannot be opened.
     pub(crate) fn configured(&self, is_real: bool) -> Result<Option<HistoryStore>, CommandError> {
         let options = match &self.store {
-            Some(path) => Some(HistoryOptions::at(path)),
+            Some(store) => Some(named(store.as_os_str())?),
             None if is_real => configured()?,
             None => None,
         };
         let opened = options.map(|options| {
-            let path = options.path.clone();
-            HistoryStore::open(options).map_err(|error| cannot_open(&path, error))
+            let location = options.location.clone();
+            HistoryStore::open(options).map_err(|error| cannot_open(&location, error))
         });
         opened.transpose()
     }
@@ -43,28 +45,28 @@ impl StoreOption {
     /// No store is configured, or it does not exist.
     pub(crate) fn existing(&self) -> Result<HistoryStore, CommandError> {
         let options = self.existing_options()?;
-        let path = options.path.clone();
-        HistoryStore::open(options).map_err(|error| cannot_open(&path, error))
+        let location = options.location.clone();
+        HistoryStore::open(options).map_err(|error| cannot_open(&location, error))
     }
 
-    /// The file of the store for a check.
+    /// The place of the store for a check.
     ///
     /// # Errors
     /// No store is configured, or it does not exist.
-    pub(crate) fn existing_path(&self) -> Result<PathBuf, CommandError> {
-        Ok(self.existing_options()?.path)
+    pub(crate) fn existing_location(&self) -> Result<StoreLocation, CommandError> {
+        Ok(self.existing_options()?.location)
     }
 
     fn existing_options(&self) -> Result<HistoryOptions, CommandError> {
         let options = match &self.store {
-            Some(path) => HistoryOptions::at(path),
+            Some(store) => named(store.as_os_str())?,
             None => match configured()? {
                 Some(options) => options,
                 None => HistoryOptions::at(state_root()?.join(DEFAULT_FILE)),
             },
         };
-        let path = &options.path;
-        if !path.exists() {
+        let missing = options.location.file().filter(|path| !path.exists());
+        if let Some(path) = missing {
             let text = format!("no history is stored: {} does not exist", path.display());
             return Err(CommandError::new(text).hint(
                 "`switchtender serve` and runs with --store FILE store it; --store FILE also names it here",
@@ -78,9 +80,9 @@ impl StoreOption {
 pub(crate) const DEFAULT_FILE: &str = "history.db";
 
 fn configured() -> Result<Option<HistoryOptions>, CommandError> {
-    let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
-    if let Some(path) = named {
-        return Ok(Some(HistoryOptions::at(path)));
+    let store = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
+    if let Some(store) = store {
+        return named(&store).map(Some);
     }
     let Some(settings) = serve_state::default_settings()? else {
         return Ok(None);
@@ -89,9 +91,19 @@ fn configured() -> Result<Option<HistoryOptions>, CommandError> {
     Ok(Some(settings.history(&state_dir)))
 }
 
-pub(crate) fn cannot_open(path: &Path, error: HistoryError) -> CommandError {
+/// The store that an option or a variable names.
+fn named(text: &OsStr) -> Result<HistoryOptions, CommandError> {
+    let location = StoreLocation::parse(text, Path::new(""));
+    let location = location.map_err(|error| {
+        // The text can have a password.
+        CommandError::new("cannot use the address of the store").with_source(error)
+    })?;
+    Ok(location.into())
+}
+
+pub(crate) fn cannot_open(location: &StoreLocation, error: HistoryError) -> CommandError {
     let hint = error.hint();
-    let text = format!("cannot open the store {}", path.display());
+    let text = format!("cannot open the store {location}");
     let error = CommandError::new(text).with_source(error);
     match hint {
         Some(hint) => error.hint(hint),

@@ -57,14 +57,13 @@ impl HistoryWriter<'_> {
             "SELECT id, last_status FROM resource
              WHERE device = ?1 AND last_status <> 'unchanged'",
         )?;
-        let rows = select.query_map([device], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        select.query_all([device], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     fn reference_of(&self, resource: i64) -> Result<String, HistoryError> {
         let mut select = self
             .connection
             .prepare_cached("SELECT reference FROM resource WHERE id = ?1")?;
-        Ok(select.query_row([resource], |row| row.get(0))?)
+        select.query_row([resource], |row| row.get(0))
     }
 }

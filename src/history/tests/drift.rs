@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::*;
 
-#[test]
-fn drift_is_open_until_it_is_corrected_or_gone() {
-    let sandbox = Sandbox::new();
+fn drift_is_open_until_it_is_corrected_or_gone(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let plan = |minute, word| completed(RunKind::Plan, minute, &[("Vlan[1]", word)]);
     let (first, effect) = sandbox.add("sw1", plan(0, "pending"));
     assert_eq!((effect.drift_before, effect.drift_after), (0, 1));
@@ -44,9 +43,8 @@ fn drift_is_open_until_it_is_corrected_or_gone() {
     assert_eq!(ends, expected);
 }
 
-#[test]
-fn drift_has_the_difference_of_the_last_run() {
-    let sandbox = Sandbox::new();
+fn drift_has_the_difference_of_the_last_run(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let plan = |minute, value: &str| {
         let mut run = completed(RunKind::Plan, minute, &[("Vlan[1]", "pending")]);
         let status = Arc::make_mut(&mut run.record.resources[0]);
@@ -68,9 +66,8 @@ fn drift_has_the_difference_of_the_last_run() {
 }
 
 /// Undos, and plans with another desired state than that of the device, tell nothing about it.
-#[test]
-fn previews_are_no_drift() {
-    let sandbox = Sandbox::new();
+fn previews_are_no_drift(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let run = |minute, kind, resource: &str, word, origin: Option<(&str, bool)>| {
         let origin = origin.map(|(path, is_authoritative)| CatalogOrigin {
             path: path.to_owned(),
@@ -112,4 +109,10 @@ fn previews_are_no_drift() {
     assert_eq!(open(&sandbox), ["Vlan[1]"]);
     let resources = sandbox.read(|reader| reader.fleet_device("sw1")).unwrap();
     assert_eq!(resources.resources, 1);
+}
+
+on_each_engine! {
+    drift_is_open_until_it_is_corrected_or_gone,
+    drift_has_the_difference_of_the_last_run,
+    previews_are_no_drift,
 }

@@ -5,9 +5,8 @@ use switchtender_devices::diagnostic::Severity;
 use super::*;
 use crate::report::FindingRecord;
 
-#[test]
-fn findings_of_the_last_catalog_are_listed() {
-    let sandbox = Sandbox::new();
+fn findings_of_the_last_catalog_are_listed(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let finding = FindingRecord {
         code: "cycle".to_owned(),
         severity: Severity::Error,
@@ -30,9 +29,8 @@ fn findings_of_the_last_catalog_are_listed() {
     );
 }
 
-#[test]
-fn findings_of_a_refused_catalog_replace_earlier_ones() {
-    let sandbox = Sandbox::new();
+fn findings_of_a_refused_catalog_replace_earlier_ones(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let finding = |code: &str| FindingRecord {
         code: code.to_owned(),
         severity: Severity::Error,
@@ -58,4 +56,9 @@ fn findings_of_a_refused_catalog_replace_earlier_ones() {
     // Without a connection, the catalog is not known.
     sandbox.add("sw1", unreachable(2));
     assert_eq!(codes(), ["cycle"]);
+}
+
+on_each_engine! {
+    findings_of_the_last_catalog_are_listed,
+    findings_of_a_refused_catalog_replace_earlier_ones,
 }

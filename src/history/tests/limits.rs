@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn full_store_refuses_runs_and_stores_again_after_retention() {
-    let sandbox = Sandbox::with_size(Some(1 << 20));
+    let sandbox = Sandbox::with_size(1 << 20);
     assert_eq!(sandbox.history.space().unwrap().problem, None);
     let large = |minute| {
         let mut run = completed(RunKind::Apply, minute, &[("Vlan[1]", "changed")]);
@@ -37,13 +37,7 @@ fn full_store_refuses_runs_and_stores_again_after_retention() {
         stored,
         "no stored run is lost"
     );
-    assert_eq!(
-        HistoryCheck::begin(sandbox.history.path())
-            .unwrap()
-            .finish()
-            .defects,
-        [""; 0]
-    );
+    assert_eq!(sandbox.defects(), [""; 0]);
     let retention = Retention {
         age: Duration::from_secs(3600 * 24 * 365 * 100),
         size: Some(512 << 10),
@@ -60,9 +54,8 @@ fn full_store_refuses_runs_and_stores_again_after_retention() {
     sandbox.add("sw1", large(stored));
 }
 
-#[test]
-fn old_runs_are_removed_except_the_last_of_a_device() {
-    let sandbox = Sandbox::new();
+fn old_runs_are_removed_except_the_last_of_a_device(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     for hour in 0..10 {
         let run = completed(RunKind::Apply, 60 * hour, &[("Vlan[1]", "changed")]);
         sandbox.add("sw1", run);
@@ -87,13 +80,7 @@ fn old_runs_are_removed_except_the_last_of_a_device() {
     let runs = sandbox.read(|reader| reader.runs(&filter));
     let of = |name: &str| runs.iter().filter(|run| run.device == name).count();
     assert_eq!((of("sw1"), of("sw2")), (5, 1));
-    assert_eq!(
-        HistoryCheck::begin(sandbox.history.path())
-            .unwrap()
-            .finish()
-            .defects,
-        [""; 0]
-    );
+    assert_eq!(sandbox.defects(), [""; 0]);
 }
 
 fn retain(sandbox: &Sandbox, retention: Retention, now: Timestamp) -> maintenance::RetentionResult {
@@ -105,9 +92,8 @@ fn retain(sandbox: &Sandbox, retention: Retention, now: Timestamp) -> maintenanc
     removed.unwrap()
 }
 
-#[test]
-fn counters_do_not_fall_when_old_runs_are_removed() {
-    let sandbox = Sandbox::new();
+fn counters_do_not_fall_when_old_runs_are_removed(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     for hour in 0..10 {
         sandbox.add("sw1", completed(RunKind::Apply, 60 * hour, &[]));
     }
@@ -121,10 +107,9 @@ fn counters_do_not_fall_when_old_runs_are_removed() {
     assert_eq!(totals, BTreeMap::from([("unchanged".to_owned(), 10)]));
 }
 
-#[test]
-fn wrong_clock_removes_nothing() {
+fn wrong_clock_removes_nothing(engine: TestEngine) {
     const DAY: i64 = 24 * 60;
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::on(engine);
     for day in 0..100 {
         let apply = completed(RunKind::Apply, day * DAY, &[]);
         sandbox.add("sw1", apply);
@@ -151,9 +136,8 @@ fn wrong_clock_removes_nothing() {
     assert!(retain(&sandbox, retention, time(101 * DAY)).runs <= 2);
 }
 
-#[test]
-fn runs_of_undelivered_webhook_messages_stay() {
-    let sandbox = Sandbox::new();
+fn runs_of_undelivered_webhook_messages_stay(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
     let set = |writer: &HistoryWriter<'_>| writer.set_webhooks(&["chat".to_owned()]);
     sandbox.history.write_and_wait(set).unwrap();
     for hour in 0..10 {
@@ -185,10 +169,9 @@ fn command(minute: i64, size: usize) -> puppetdb_commands::PuppetDbCommand {
     }
 }
 
-#[test]
-fn commands_for_puppetdb_are_limited_in_size_and_age() {
+fn commands_for_puppetdb_are_limited_in_size_and_age(engine: TestEngine) {
     const SIZE: u64 = 4 << 20;
-    let sandbox = Sandbox::with_size(Some(SIZE));
+    let sandbox = Sandbox::on(engine);
     let add = |minute: i64| {
         let write = move |writer: &HistoryWriter<'_>| {
             let commands = [command(minute, 10_000)];
@@ -210,7 +193,7 @@ fn commands_for_puppetdb_are_limited_in_size_and_age() {
     assert_eq!(first[0].produced, crate::clock::puppet_time(time(oldest)));
     let retention = Retention {
         age: Duration::from_secs(3600 * 24 * 365),
-        size: Some(SIZE / 100 * 80),
+        size: None,
     };
     assert_eq!(retain(&sandbox, retention, time(400)).runs, 0);
     for day in 1..=7 {
@@ -221,4 +204,12 @@ fn commands_for_puppetdb_are_limited_in_size_and_age() {
     let queue = sandbox.read(|reader| reader.puppetdb_queue());
     assert_eq!((queue.waiting, queue.bytes), (0, 0), "{queue:?}");
     assert!(queue.lost["old"] > 20, "{queue:?}");
+}
+
+on_each_engine! {
+    old_runs_are_removed_except_the_last_of_a_device,
+    counters_do_not_fall_when_old_runs_are_removed,
+    wrong_clock_removes_nothing,
+    runs_of_undelivered_webhook_messages_stay,
+    commands_for_puppetdb_are_limited_in_size_and_age,
 }

@@ -187,11 +187,13 @@ fn add_process(text: &mut MetricsText, report: &ServiceReport) {
             "Size of the store",
             space.used,
         );
-        text.single(
-            "switchtender_store_free_bytes",
-            gauge,
-            "Free space for the store",
-            space.free,
-        );
+        if let Some(free) = space.free {
+            text.single(
+                "switchtender_store_free_bytes",
+                gauge,
+                "Free space for the store",
+                free,
+            );
+        }
     }
 }

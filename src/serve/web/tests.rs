@@ -10,6 +10,7 @@ mod harness;
 mod limits;
 mod oidc;
 mod pages;
+mod shared_store;
 mod visible;
 mod webhooks;
 

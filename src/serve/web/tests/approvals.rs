@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::harness::{BOB_TOKEN, TestOptions, TestServer, text};
 use crate::clock;
 use crate::history::approvals::NewApproval;
-use crate::history::{NewRun, Requester, RequesterKind, RunId};
+use crate::history::{NewRun, Requester, RequesterKind, RunId, RunUuid};
 use crate::run_kind::RunKind;
 use crate::serve::access::{AuditLog, Role};
 use crate::serve::fleet::{LoadContext, ServeFleet};
@@ -265,6 +265,7 @@ async fn a_plan_that_nobody_approves_in_time_expires() {
     let past = now - jiff::SignedDuration::from_hours(3);
     let new = NewApproval {
         run: NewRun {
+            uuid: RunUuid::new(now),
             device: "sw1".to_owned(),
             kind: RunKind::Plan,
             follows_windows: false,

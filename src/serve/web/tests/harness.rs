@@ -19,6 +19,7 @@ use crate::clock;
 use crate::coverage::line_classes::LineClasses;
 use crate::history::{
     CatalogOrigin, CompletedRun, HistoryOptions, HistoryStore, HistoryWriter, NewRun, Requester,
+    RunUuid, StoreLocation,
 };
 use crate::report::{FindingRecord, RunRecord, RunStatus};
 use crate::run_kind::RunKind;
@@ -59,6 +60,8 @@ pub(super) struct TestOptions {
     pub(super) settings: WebSettings,
     /// The directory of an earlier server.
     pub(super) dir: Option<Arc<tempfile::TempDir>>,
+    /// The store. `None`: a file in the directory.
+    pub(super) store: Option<StoreLocation>,
     /// Devices that run. `None`: devices that no run contacts.
     pub(super) fleet: Option<ServeFleet>,
 }
@@ -69,6 +72,7 @@ impl Default for TestOptions {
             devices: 3,
             settings: WebSettings::default(),
             dir: None,
+            store: None,
             fleet: None,
         }
     }
@@ -82,10 +86,12 @@ impl TestServer {
         let dir = options
             .dir
             .unwrap_or_else(|| Arc::new(tempfile::tempdir().unwrap()));
-        let history =
-            HistoryStore::open(HistoryOptions::at(dir.path().join("history.db"))).unwrap();
+        let store = options.store.map(HistoryOptions::from);
+        let fills = is_new && store.is_none();
+        let store = store.unwrap_or_else(|| HistoryOptions::at(dir.path().join("history.db")));
+        let history = HistoryStore::open(store).unwrap();
         let count = options.devices;
-        if is_new {
+        if fills {
             let now = clock::timestamp();
             let fill = history.write(move |writer| {
                 fill(writer, count, now);
@@ -359,6 +365,7 @@ fn add(
         RunKind::Apply
     };
     let new = NewRun {
+        uuid: RunUuid::new(start),
         device: device.to_owned(),
         kind,
         follows_windows: true,

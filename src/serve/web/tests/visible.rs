@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::harness::{LIMITED_TOKEN, TestOptions, TestServer, text};
 use crate::clock;
 use crate::history::approvals::NewApproval;
-use crate::history::{NewRun, Requester, RunEffect, RunId};
+use crate::history::{NewRun, Requester, RunEffect, RunId, RunUuid};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 use crate::serve::access::Role;
@@ -90,6 +90,7 @@ pub(super) async fn add_approval(server: &TestServer) -> i64 {
     let now = clock::timestamp();
     let new = NewApproval {
         run: NewRun {
+            uuid: RunUuid::new(now),
             device: "sw1".to_owned(),
             kind: RunKind::Plan,
             follows_windows: false,

@@ -1,0 +1,39 @@
+//! The key of a run in all stores: a UUID that begins with its time.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use uuid::{Builder, Uuid};
+
+/// The key of a run: a UUID of version 7. The process that adds a run makes it, so an insertion whose end is unknown
+/// can be repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RunUuid(Uuid);
+
+impl RunUuid {
+    pub(crate) fn new(time: Timestamp) -> Self {
+        let milliseconds = u64::try_from(time.as_millisecond()).unwrap_or_default();
+        let random: [u8; 10] = rand::random();
+        Self(Builder::from_unix_timestamp_millis(milliseconds, &random).into_uuid())
+    }
+}
+
+impl fmt::Display for RunUuid {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl ToSql for RunUuid {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.0.as_bytes().as_slice().into())
+    }
+}
+
+impl FromSql for RunUuid {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let found = Uuid::from_slice(value.as_blob()?);
+        found.map(Self).map_err(FromSqlError::other)
+    }
+}

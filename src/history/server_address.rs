@@ -1,0 +1,226 @@
+//! The address of a PostgreSQL server: `postgresql://USER@HOST/DATABASE`.
+//!
+//! It is shown, so it has no password: that is in a file. A connection over a network is encrypted, and the
+//! certificate of the server is verified.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::ClientConfig;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls_platform_verifier::BuilderVerifierExt as _;
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::HistoryError;
+use super::password_file::PasswordFile;
+
+/// The address of a server, with its database and user.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct ServerAddress {
+    text: String,
+    config: Config,
+    /// Certificates of authorities. `None`: those of the system.
+    authorities: Option<PathBuf>,
+    password_file: Option<PathBuf>,
+}
+
+/// Why a text is no address of a server.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServerAddressError {
+    #[error("it has a password: write `?passfile=FILE`, with a file as that of psql")]
+    Password,
+    #[error(
+        "`sslmode={0}` does not verify the server: remove it, the connection is encrypted and verified"
+    )]
+    Unverified(String),
+    #[error("it has no {0}: write `postgresql://USER@HOST/DATABASE`")]
+    Missing(&'static str),
+    #[error(transparent)]
+    Invalid(tokio_postgres::Error),
+}
+
+impl ServerAddress {
+    /// Whether a text is meant as an address, not as the path of a file.
+    pub(crate) fn is_meant(text: &str) -> bool {
+        ["postgresql:", "postgres:"]
+            .iter()
+            .any(|scheme| text.starts_with(scheme))
+    }
+
+    /// # Errors
+    /// The text is no address, has a password, or asks for a connection that is not verified.
+    pub(crate) fn parse(text: &str) -> Result<Self, ServerAddressError> {
+        let (base, query) = text.split_once('?').unwrap_or((text, ""));
+        let (mut authorities, mut password_file) = (None, None);
+        let mut rest = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match (&*name, &*value) {
+                ("sslrootcert", "system") | ("sslmode", "verify-full") => {}
+                ("sslrootcert", file) => authorities = Some(PathBuf::from(file)),
+                ("passfile", file) => password_file = Some(PathBuf::from(file)),
+                ("password", _) => return Err(ServerAddressError::Password),
+                ("sslmode", mode) => return Err(ServerAddressError::Unverified(mode.to_owned())),
+                _ => drop(rest.append_pair(&name, &value)),
+            }
+        }
+        let query = rest.finish();
+        let config: Config = format!("{base}?{query}")
+            .parse()
+            .map_err(ServerAddressError::Invalid)?;
+        let missing = [
+            ("host", config.get_hosts().is_empty()),
+            ("database", config.get_dbname().is_none()),
+        ];
+        if let Some((part, _)) = missing.iter().find(|(_, is_missing)| *is_missing) {
+            return Err(ServerAddressError::Missing(part));
+        }
+        if config.get_password().is_some() {
+            return Err(ServerAddressError::Password);
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            config,
+            authorities,
+            password_file,
+        })
+    }
+
+    /// What a connection needs, with the password as it is in its file now.
+    pub(super) fn config(&self) -> Result<Config, HistoryError> {
+        let mut config = self.config.clone();
+        let mode = if self.is_local() {
+            SslMode::Disable
+        } else {
+            SslMode::Require
+        };
+        config.ssl_mode(mode);
+        if let Some(path) = &self.password_file {
+            let file = PasswordFile::read(path)?;
+            let host = match config.get_hosts().first() {
+                Some(Host::Tcp(name)) => name.clone(),
+                _ => "localhost".to_owned(),
+            };
+            let port = config.get_ports().first().copied().unwrap_or(5432);
+            let (database, user) = (config.get_dbname(), config.get_user());
+            let found = file.password(&[
+                &host,
+                &port.to_string(),
+                database.unwrap_or_default(),
+                user.unwrap_or_default(),
+            ]);
+            let Some(password) = found else {
+                let text = format!("{} has no password for the server", path.display());
+                return Err(HistoryError::Address(text));
+            };
+            config.password(password);
+        }
+        Ok(config)
+    }
+
+    /// How a connection is encrypted. `None`: it does not leave the host.
+    pub(super) fn tls(&self) -> Result<Option<MakeRustlsConnect>, HistoryError> {
+        if self.is_local() {
+            return Ok(None);
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("ring knows TLS 1.2 and 1.3");
+        let builder = match &self.authorities {
+            Some(path) => builder.with_root_certificates(authorities(path)?),
+            None => builder
+                .with_platform_verifier()
+                .map_err(|error| HistoryError::Address(error.to_string()))?,
+        };
+        Ok(Some(MakeRustlsConnect::new(builder.with_no_client_auth())))
+    }
+
+    /// Whether all its hosts are this one.
+    fn is_local(&self) -> bool {
+        self.config.get_hosts().iter().all(|host| match host {
+            Host::Unix(_) => true,
+            Host::Tcp(name) => {
+                name == "localhost"
+                    || name
+                        .parse::<std::net::IpAddr>()
+                        .is_ok_and(|address| address.is_loopback())
+            }
+        })
+    }
+}
+
+fn authorities(path: &Path) -> Result<rustls::RootCertStore, HistoryError> {
+    let failed = |error: &dyn fmt::Display| {
+        HistoryError::Address(format!("cannot read {}: {error}", path.display()))
+    };
+    let mut store = rustls::RootCertStore::empty();
+    let certificates = CertificateDer::pem_file_iter(path).map_err(|error| failed(&error))?;
+    for certificate in certificates {
+        let certificate = certificate.map_err(|error| failed(&error))?;
+        store.add(certificate).map_err(|error| failed(&error))?;
+    }
+    if store.is_empty() {
+        return Err(failed(&"it has no certificate"));
+    }
+    Ok(store)
+}
+
+impl fmt::Display for ServerAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for ServerAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_have_no_password_and_verify_the_server() {
+        for (text, expected) in [
+            ("postgresql://u@db.example.com/st", Some(false)),
+            ("postgres://u@127.0.0.1:5433/st", Some(true)),
+            ("postgresql://u@%2Frun%2Fpostgresql/st", Some(true)),
+            ("postgresql:///st?host=/run/postgresql&user=u", Some(true)),
+            (
+                "postgresql://u@db/st?sslmode=verify-full&sslrootcert=/ca.pem",
+                Some(false),
+            ),
+            ("postgresql://u:secret@db/st", None),
+            ("postgresql://u@db/st?password=secret", None),
+            ("postgresql://u@db/st?sslmode=require", None),
+            ("postgresql://u@db/st?sslmode=disable", None),
+            ("postgresql://u@db/st?colour=blue", None),
+            ("postgresql://u@db", None),
+            ("postgresql:///st", None),
+        ] {
+            let parsed = ServerAddress::parse(text);
+            let is_local = parsed.as_ref().ok().map(ServerAddress::is_local);
+            assert_eq!(is_local, expected, "{text}: {parsed:?}");
+        }
+    }
+
+    #[test]
+    fn errors_have_no_password() {
+        for text in [
+            "postgresql://u:secret@db/st",
+            "postgresql://u:sec%zzret@db/st",
+        ] {
+            let error = ServerAddress::parse(text).unwrap_err();
+            assert!(
+                !crate::error_chain::chain(&error).contains("sec"),
+                "{error}"
+            );
+        }
+    }
+}

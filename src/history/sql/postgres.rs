@@ -1,0 +1,191 @@
+//! Connections to PostgreSQL for callers that block.
+//!
+//! One thread with a runtime of its own drives all connections of a store, so a caller can be within or outside of
+//! another runtime. A lost connection is not opened again here: its owner drops it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use rusqlite::types::ToSql;
+use tokio::runtime::Runtime;
+use tokio_postgres::types::ToSql as ToPostgres;
+use tokio_postgres::{Client, NoTls, Row};
+
+use super::value::PostgresValue;
+use crate::history::HistoryError;
+use crate::history::server_address::ServerAddress;
+
+/// The schema of the tables.
+pub(in crate::history) const SCHEMA: &str = "switchtender";
+
+/// How long an attempt to connect may take, and how long unconfirmed bytes may be under way.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+const SILENCE_LIMIT: Duration = Duration::from_secs(30);
+
+/// What each connection begins with. A write waits for those of other processes, but not for ever.
+const SETTINGS: &str = "SET search_path = switchtender, public; SET lock_timeout = '30s';
+    SET statement_timeout = '10min'; SET idle_in_transaction_session_timeout = '10min'; SET jit = off";
+
+/// A server, and the thread that drives its connections.
+pub(in crate::history) struct PostgresServer {
+    address: ServerAddress,
+    /// `None` only while it is dropped.
+    runtime: Option<Runtime>,
+}
+
+/// A connection.
+pub(in crate::history) struct PostgresConnection {
+    server: Arc<PostgresServer>,
+    client: Arc<Client>,
+    prepared: RefCell<HashMap<String, tokio_postgres::Statement>>,
+}
+
+/// A statement of a connection. The server prepares it at its first use.
+pub(in crate::history) struct PostgresStatement<'c> {
+    connection: &'c PostgresConnection,
+    text: String,
+}
+
+impl PostgresServer {
+    pub(in crate::history) fn new(address: ServerAddress) -> Result<Arc<Self>, HistoryError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("postgresql")
+            .enable_all()
+            .build()
+            .map_err(HistoryError::File)?;
+        Ok(Arc::new(Self {
+            address,
+            runtime: Some(runtime),
+        }))
+    }
+
+    /// Opens a connection.
+    pub(in crate::history) fn connect(
+        self: &Arc<Self>,
+    ) -> Result<PostgresConnection, HistoryError> {
+        let mut config = self.address.config()?;
+        config
+            .connect_timeout(CONNECT_LIMIT)
+            .tcp_user_timeout(SILENCE_LIMIT)
+            .keepalives_idle(SILENCE_LIMIT);
+        if config.get_application_name().is_none() {
+            config.application_name("switchtender");
+        }
+        let tls = self.address.tls()?;
+        let runtime = self.runtime().handle().clone();
+        let client = self.wait(async move {
+            let client = if let Some(tls) = tls {
+                let (client, connection) = config.connect(tls).await?;
+                // Its error is also that of the statement that needs it.
+                runtime.spawn(async { drop(connection.await) });
+                client
+            } else {
+                let (client, connection) = config.connect(NoTls).await?;
+                runtime.spawn(async { drop(connection.await) });
+                client
+            };
+            client.batch_execute(SETTINGS).await?;
+            Ok(client)
+        })?;
+        Ok(PostgresConnection {
+            server: Arc::clone(self),
+            client: Arc::new(client),
+            prepared: RefCell::default(),
+        })
+    }
+
+    fn runtime(&self) -> &Runtime {
+        let runtime = self.runtime.as_ref();
+        runtime.expect("a server has a runtime until it is dropped")
+    }
+
+    /// Waits for work that the thread of the connections does.
+    fn wait<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, tokio_postgres::Error>> + Send + 'static,
+    ) -> Result<T, HistoryError> {
+        let (sender, result) = mpsc::sync_channel(1);
+        self.runtime()
+            .spawn(async move { drop(sender.send(work.await)) });
+        Ok(result.recv().map_err(|_| HistoryError::Stopped)??)
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // A plain drop waits, which a task must not.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl PostgresConnection {
+    pub(super) fn statement(&self, text: &str) -> PostgresStatement<'_> {
+        PostgresStatement {
+            connection: self,
+            text: text.to_owned(),
+        }
+    }
+
+    pub(super) fn execute_batch(&self, text: &str) -> Result<(), HistoryError> {
+        let (client, text) = (Arc::clone(&self.client), text.to_owned());
+        let work = async move { client.batch_execute(&text).await };
+        self.server.wait(work)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.client.is_closed()
+    }
+
+    fn prepare(&self, text: &str) -> Result<tokio_postgres::Statement, HistoryError> {
+        if let Some(prepared) = self.prepared.borrow().get(text) {
+            return Ok(prepared.clone());
+        }
+        let (client, numbered) = (Arc::clone(&self.client), text.replace('?', "$"));
+        let work = async move { client.prepare(&numbered).await };
+        let prepared = self.server.wait(work)?;
+        let mut all = self.prepared.borrow_mut();
+        all.insert(text.to_owned(), prepared.clone());
+        Ok(prepared)
+    }
+
+    fn query(&self, text: &str, values: &[&dyn ToSql]) -> Result<Vec<Row>, HistoryError> {
+        let (prepared, values) = (self.prepare(text)?, PostgresValue::all(values)?);
+        let client = Arc::clone(&self.client);
+        self.server
+            .wait(async move { client.query(&prepared, &references(&values)).await })
+    }
+}
+
+impl PostgresStatement<'_> {
+    pub(super) fn execute(&self, values: &[&dyn ToSql]) -> Result<usize, HistoryError> {
+        let connection = self.connection;
+        let (prepared, values) = (connection.prepare(&self.text)?, PostgresValue::all(values)?);
+        let client = Arc::clone(&connection.client);
+        let work = async move { client.execute(&prepared, &references(&values)).await };
+        let count = connection.server.wait(work)?;
+        Ok(usize::try_from(count).unwrap_or(usize::MAX))
+    }
+
+    pub(super) fn insert(&self, values: &[&dyn ToSql]) -> Result<i64, HistoryError> {
+        let text = format!("{} RETURNING id", self.text);
+        let rows = self.connection.query(&text, values)?;
+        let row = rows.first().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        Ok(row.try_get(0)?)
+    }
+
+    pub(super) fn query(&self, values: &[&dyn ToSql]) -> Result<Vec<Row>, HistoryError> {
+        self.connection.query(&self.text, values)
+    }
+}
+
+fn references(values: &[PostgresValue]) -> Vec<&(dyn ToPostgres + Sync)> {
+    let values = values.iter();
+    values
+        .map(|value| value as &(dyn ToPostgres + Sync))
+        .collect()
+}
