@@ -216,11 +216,13 @@ fn conditions(condition: Condition) -> Vec<String> {
         rejected_settings,
         failed_backup,
         loaded: _,
+        runner,
     } = condition;
     let all = [
         ("No run starts", no_runs),
         ("The changed settings were rejected", rejected_settings),
         ("The last backup failed", failed_backup),
+        ("This process only reads. The devices are run by", runner),
     ];
     let found = all
         .into_iter()
