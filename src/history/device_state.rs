@@ -82,6 +82,9 @@ impl HistoryReader<'_> {
     }
 }
 
+/// The fact with the serial number of a device.
+const SERIAL: &str = "serialnumber";
+
 impl HistoryWriter<'_> {
     /// The number of a device, which is added if necessary.
     pub(super) fn device_id(&self, name: &str, now: Timestamp) -> Result<i64, HistoryError> {
@@ -95,6 +98,36 @@ impl HistoryWriter<'_> {
             "INSERT INTO device (name, platform, first_seen) VALUES (?1, '', ?2)",
         )?;
         insert.insert(params![name, milliseconds(now)])
+    }
+
+    /// Where the device is that the store has by the name of another one: its address differs, and no equal serial
+    /// number shows that it is the same device. Two inventories can have the same names.
+    pub(crate) fn other_address(
+        &self,
+        device: &KnownDevice,
+        facts: Option<&BTreeMap<String, String>>,
+    ) -> Result<Option<String>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT address,
+                 (SELECT facts FROM fact WHERE fact.device = device.id ORDER BY time DESC LIMIT 1)
+             FROM device WHERE name = ?1",
+        )?;
+        let found = select.query_row([&device.name], |row| {
+            Ok((row.get(0)?, row.get::<_, Option<String>>(1)?))
+        });
+        let found: Option<(String, Option<String>)> = found.optional()?;
+        let Some((address, stored)) = found else {
+            return Ok(None);
+        };
+        let has_both = !address.is_empty() && !device.address.is_empty();
+        if !has_both || address == device.address {
+            return Ok(None);
+        }
+        let stored: BTreeMap<String, String> = stored
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default();
+        let is_same = facts.is_some_and(|facts| facts.get(SERIAL) == stored.get(SERIAL));
+        Ok((!is_same).then_some(address))
     }
 
     /// Adds or updates devices. With `is_complete`, all other devices are no longer current.

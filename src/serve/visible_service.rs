@@ -34,8 +34,12 @@ impl<'a> VisibleService<'a> {
         if self.roles.sees_all() {
             return history.query(query).await;
         }
-        let roles = self.roles.clone();
-        let is_visible = move |device: &KnownDevice| roles.on(device).is_some();
+        let (roles, fleet) = (self.roles.clone(), self.service.fleet());
+        // What the store says of a device can come from the inventory of a command.
+        let is_visible = move |stored: &KnownDevice| {
+            let device = fleet.known_device(&stored.name).unwrap_or(stored);
+            roles.on(device).is_some()
+        };
         history.query_visible(is_visible, query).await
     }
 

@@ -153,7 +153,7 @@ struct AddTokenArgs {
     #[arg(long, value_name = "EXPRESSION")]
     devices: Option<DeviceLimit>,
 
-    /// The user whose token it is; only such a token approves plans
+    /// The user whose token it is, with at most the user's role and devices; only such a token approves plans
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     user: Option<String>,
 
@@ -247,6 +247,19 @@ impl AccessFiles {
     }
 
     fn add_token(&self, args: &AddTokenArgs) -> Result<Exit, CommandError> {
+        let file = AccessFile::open(self.paths.access_file()).map_err(failed)?;
+        if let Some(user) = &args.user
+            && !file.rules().users.contains_key(user)
+        {
+            let error = CommandError::new(format!(
+                "cannot add the token {}: no user {user}",
+                args.name
+            ));
+            return Err(error.hint(format!(
+                "add the user with `switchtender access add-user {user} --role ROLE`: a token has at most the role of \
+                 its user"
+            )));
+        }
         let text = TokenText::random();
         let days = args
             .expires_in
@@ -273,11 +286,19 @@ impl AccessFiles {
 
     fn remove_user(&self, name: &str) -> Result<Exit, CommandError> {
         let mut removed = None;
+        let mut tokens = Vec::new();
         self.change("remove-user", name, |rules| {
-            removed = rules.users.remove(name)
+            removed = rules.users.remove(name);
+            let is_of_user = |token: &ApiToken| token.user.as_deref() == Some(name);
+            let of_user = rules.tokens.extract_if(.., |_, token| is_of_user(token));
+            tokens = of_user.map(|(token, _)| token).collect();
         })?;
         removed.ok_or_else(|| unknown("user", name))?;
-        self.changed(&format!("user {name} is removed"));
+        let tokens: Vec<String> = tokens
+            .iter()
+            .map(|token| format!(", with token {token}"))
+            .collect();
+        self.changed(&format!("user {name} is removed{}", tokens.concat()));
         Ok(Exit::SUCCESS)
     }
 

@@ -1,10 +1,13 @@
 //! Stores the runs of `apply`, `plan`, `undo` and `device`.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use switchtender_devices::names::DeviceName;
 
 use crate::cli::exit::CommandError;
-use crate::cli::options::store_options::{StoreOption, store_error};
+use crate::cli::options::store_options::StoreOption;
 use crate::cli::user_name::user_name;
 use crate::clock;
 use crate::error_chain::chain;
@@ -19,6 +22,8 @@ use crate::inventory::Device;
 pub(crate) struct RunRecorder {
     history: Option<HistoryStore>,
     requester: Requester,
+    /// The devices of the inventory by name.
+    devices: Arc<HashMap<String, KnownDevice>>,
 }
 
 impl RunRecorder {
@@ -33,27 +38,24 @@ impl RunRecorder {
                 kind: RequesterKind::CommandLine,
                 name: user_name(),
             },
+            devices: Arc::default(),
         })
     }
 
-    /// Stores the platforms and labels of devices.
-    ///
-    /// # Errors
-    /// The store cannot be written.
-    pub(crate) async fn add_devices<'a>(
-        &self,
-        devices: impl IntoIterator<Item = &'a Device>,
-    ) -> Result<(), CommandError> {
-        let Some(history) = &self.history else {
-            return Ok(());
-        };
-        let devices: Vec<KnownDevice> = devices.into_iter().map(known_device).collect();
-        let now = clock::timestamp();
-        let added = history.write(move |writer| writer.update_devices(&devices, false, now));
-        added.await.map_err(store_error)
+    /// Stores the platforms, labels and addresses of these devices with their runs.
+    pub(crate) fn with_devices<'a>(self, devices: impl IntoIterator<Item = &'a Device>) -> Self {
+        let devices = devices.into_iter().map(known_device);
+        let devices = devices
+            .map(|device| (device.name.clone(), device))
+            .collect();
+        Self {
+            devices: Arc::new(devices),
+            ..self
+        }
     }
 
-    /// Stores a run that has ended. It is durable when this returns.
+    /// Stores a run that has ended, unless the store has another device of this name. It is durable when this
+    /// returns.
     pub(crate) async fn record(&self, device: &DeviceName, started: Timestamp, run: &DeviceRun) {
         let Some(history) = &self.history else {
             return;
@@ -69,12 +71,26 @@ impl RunRecorder {
             queued: started,
             started: Some(started),
         };
+        let known = self.devices.get(device.as_str()).cloned();
         let stored = history.write(move |writer| {
+            if let Some(known) = known {
+                let facts = completed.record.facts.as_ref();
+                if let Some(address) = writer.other_address(&known, facts)? {
+                    return Ok(Some(address));
+                }
+                writer.update_devices(&[known], false, completed.ended)?;
+            }
             let run = writer.add_run(&new_run)?;
-            writer.finish_run(run, &completed)
+            writer.finish_run(run, &completed)?;
+            Ok(None)
         });
-        if let Err(error) = stored.await {
-            tracing::warn!("the run is not in the store: {}", chain(&error));
+        match stored.await {
+            Ok(None) => {}
+            Ok(Some(address)) => tracing::warn!(
+                "the run is not in the store, where {device} is another device, at {address}; choose a store with \
+                 `--store`"
+            ),
+            Err(error) => tracing::warn!("the run is not in the store: {}", chain(&error)),
         }
     }
 }

@@ -101,7 +101,8 @@ pub(crate) struct ApiToken {
     /// The devices of the role. `None`: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) devices: Option<DeviceLimit>,
-    /// The person whose token it is. `None`: the token approves no plan.
+    /// The user whose token it is, in [`AccessRules::users`]: no role of the token is wider. `None`: the token
+    /// approves no plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
     /// Digest of the token.
@@ -133,6 +134,15 @@ impl AccessRules {
                 "access.toml trusts a proxy on this host: every local user can send its header and \
                  log in as any user"
             );
+        }
+    }
+
+    /// The roles of a token: at most those of its user. `None`: there is no such user any more.
+    pub(super) fn roles_of(&self, token: &ApiToken) -> Option<DeviceRoles> {
+        let own = DeviceRoles::one(token.role, token.devices.clone());
+        match &token.user {
+            Some(user) => Some(own.at_most(self.users.get(user)?.roles())),
+            None => Some(own),
         }
     }
 

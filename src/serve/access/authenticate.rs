@@ -188,16 +188,12 @@ impl AccessControl {
                 let roles = DeviceRoles::everywhere(Role::Admin);
                 return Ok(Some(principal(LOCAL, roles, AuthMethod::Local)));
             }
-            return match rules.token(&digest, time) {
-                Some((name, token)) => {
-                    let roles = DeviceRoles::one(token.role, token.devices.clone());
-                    Ok(Some(Principal {
-                        person: token.user.clone(),
-                        ..principal(name, roles, AuthMethod::Token)
-                    }))
-                }
-                None => Err(Denied::UnknownToken),
-            };
+            let (name, token) = rules.token(&digest, time).ok_or(Denied::UnknownToken)?;
+            let roles = rules.roles_of(token).ok_or(Denied::UnknownToken)?;
+            return Ok(Some(Principal {
+                person: token.user.clone(),
+                ..principal(name, roles, AuthMethod::Token)
+            }));
         }
         if let Some(principal) = of_proxy(&rules, origin)? {
             return Ok(Some(principal));

@@ -76,7 +76,11 @@ pub(crate) struct DeviceRole {
 
 /// All roles of a sender; there is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DeviceRoles(Vec<DeviceRole>);
+pub(crate) struct DeviceRoles {
+    roles: Vec<DeviceRole>,
+    /// The roles of the person whose token it is: no role is wider.
+    at_most: Option<Box<DeviceRoles>>,
+}
 
 impl DeviceRoles {
     /// A role for all devices.
@@ -86,24 +90,44 @@ impl DeviceRoles {
 
     /// A role for some devices.
     pub(crate) fn one(role: Role, devices: Option<DeviceLimit>) -> Self {
-        Self(vec![DeviceRole { role, devices }])
+        Self {
+            roles: vec![DeviceRole { role, devices }],
+            at_most: None,
+        }
+    }
+
+    /// The same roles, none of them wider than those of a person.
+    pub(crate) fn at_most(self, person: DeviceRoles) -> Self {
+        Self {
+            at_most: Some(Box::new(person)),
+            ..self
+        }
     }
 
     /// `None`: there is no role.
     pub(crate) fn of(roles: Vec<DeviceRole>) -> Option<Self> {
-        (!roles.is_empty()).then_some(Self(roles))
+        (!roles.is_empty()).then_some(Self {
+            roles,
+            at_most: None,
+        })
     }
 
     /// The role for some device or other, for pages without a device.
     pub(crate) fn highest(&self) -> Role {
-        let roles = self.0.iter().map(|one| one.role);
-        roles.max().unwrap_or(Role::View)
+        let roles = self.roles.iter().map(|one| one.role);
+        let own = roles.max().unwrap_or(Role::View);
+        let limit = self.at_most.as_ref();
+        limit.map_or(own, |limit| own.min(limit.highest()))
     }
 
     /// The role for all devices.
     pub(crate) fn of_fleet(&self) -> Option<Role> {
-        let unlimited = self.0.iter().filter(|one| one.devices.is_none());
-        unlimited.map(|one| one.role).max()
+        let unlimited = self.roles.iter().filter(|one| one.devices.is_none());
+        let own = unlimited.map(|one| one.role).max()?;
+        match &self.at_most {
+            Some(limit) => Some(own.min(limit.of_fleet()?)),
+            None => Some(own),
+        }
     }
 
     /// The role for a device. `None`: the sender does not see it.
@@ -112,7 +136,12 @@ impl DeviceRoles {
             let limit = one.devices.as_ref();
             limit.is_none_or(|limit| limit.includes(device))
         };
-        self.0.iter().filter(includes).map(|one| one.role).max()
+        let own = self.roles.iter().filter(includes).map(|one| one.role);
+        let own = own.max()?;
+        match &self.at_most {
+            Some(limit) => Some(own.min(limit.on(device)?)),
+            None => Some(own),
+        }
     }
 
     /// Whether no device is hidden.

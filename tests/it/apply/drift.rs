@@ -1,7 +1,8 @@
 //! `drift`: what a device has and should have, what changed, and what is no drift.
 
+use switchtender_mocks::SwitchOptions;
 use test_support::catalog::vlan;
-use test_support::lab::Lab;
+use test_support::lab::{Lab, switch_options};
 use test_support::program;
 
 /// The rows of `drift` without its times.
@@ -62,4 +63,35 @@ async fn drift_contains_what_is_and_what_should_be() {
     let by_hand = "sw1 Network_vlan[10] now device vlan_name is 'by-hand', should be 'visitors'";
     assert_eq!(drift(&store), [by_hand]);
     program::run(&["explain", "drift"]).assert_code(0);
+}
+
+/// Two inventories have the same name for two devices: the store of one has no run of the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn store_has_no_run_of_another_device_of_the_same_name() {
+    let lab = async |serial: &str| {
+        let mut lab = Lab::new();
+        let serials = vec![serial.to_owned()];
+        lab.add_switch_with(SwitchOptions {
+            serials,
+            ..switch_options("sw1")
+        })
+        .await;
+        lab.write_resources("sw1", &[vlan(10, "guests")]);
+        lab
+    };
+    let (first, second) = (lab("SERIALA").await, lab("SERIALB").await);
+    let store = first.path("runs.db").display().to_string();
+    let arguments = ["plan", "--store", &store];
+    first.run(&arguments).await.assert_code(0);
+    let ran = second.run(&arguments).await;
+    ran.assert_code(0);
+    ran.assert_contains("the run is not in the store, where sw1 is another device, at 127.0.0.1:");
+    let history = program::run(&["history", "--store", &store]);
+    history.assert_code(0);
+    assert_eq!(
+        history.stdout.matches("sw1").count(),
+        1,
+        "{}",
+        history.stdout
+    );
 }

@@ -63,3 +63,21 @@ fn access_uses_the_state_directory_of_the_settings_and_prints_the_file() {
     missing.assert_code(1);
     missing.assert_contains("missing.toml");
 }
+
+/// A token is never wider than its user, and ends with the user.
+#[test]
+fn tokens_belong_to_users_of_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let token = ["add-token", "chat", "--role", "apply", "--user", "bob"];
+    let missing = access(dir.path(), &token);
+    missing.assert_code(1);
+    missing.assert_contains("cannot add the token chat: no user bob");
+    missing.assert_contains("switchtender access add-user bob --role ROLE");
+    let user = ["add-user", "bob", "--role", "plan", "--no-password"];
+    access(dir.path(), &user).assert_code(0);
+    access(dir.path(), &token).assert_code(0);
+    access(dir.path(), &["list"]).assert_contains("token chat: apply, of bob");
+    let removed = access(dir.path(), &["remove-user", "bob"]);
+    removed.assert_contains("user bob is removed, with token chat: wrote ");
+    access(dir.path(), &["list"]).assert_contains("has no users and no tokens");
+}

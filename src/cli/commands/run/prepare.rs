@@ -44,7 +44,7 @@ impl RunCommand<'_> {
         let recordings = self.arguments.record.prepare(&names)?;
         self.prepare_outputs(&names)?;
         let recorder = RunRecorder::open(&self.arguments.store, !self.is_simulated())?;
-        recorder.add_devices(devices).await?;
+        let recorder = recorder.with_devices(devices.iter().copied());
         let connector = Connector {
             secrets: Secrets::of_inventory(&inventory).with_state_commands(settings.state_commands),
             inventory,

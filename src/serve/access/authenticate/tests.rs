@@ -132,6 +132,53 @@ async fn access_of_tokens_proxy_users_and_others() {
 }
 
 #[tokio::test]
+async fn token_of_a_user_has_at_most_the_roles_of_the_user() {
+    let access = access(AccessOptions::default());
+    let token = |role, user: &str| ApiToken {
+        user: Some(user.to_owned()),
+        devices: None,
+        role,
+        sha256: TokenText::received(&format!("swt_{user}")).digest(),
+        expires: None,
+    };
+    AccessFile::update(&access.path, |rules| {
+        let user = LocalUser {
+            role: Role::Apply,
+            devices: Some("site = berlin".parse().unwrap()),
+            password: None,
+        };
+        rules.users.insert("bob".to_owned(), user);
+        for (role, user) in [
+            (Role::Admin, "bob"),
+            (Role::Apply, "carol"),
+            (Role::View, "alice"),
+        ] {
+            rules.tokens.insert(format!("t-{user}"), token(role, user));
+        }
+        rules
+            .tokens
+            .insert("t-none".to_owned(), token(Role::Apply, "nobody"));
+    })
+    .unwrap();
+    for (user, highest, of_fleet) in [
+        ("bob", Role::Apply, None),
+        ("carol", Role::Plan, Some(Role::Plan)),
+        ("alice", Role::View, Some(Role::View)),
+    ] {
+        let token = format!("swt_{user}");
+        let principal = access.principal(LOOPBACK, Some(&token), None, None);
+        let roles = principal.unwrap().unwrap().roles;
+        assert_eq!(
+            (roles.highest(), roles.of_fleet()),
+            (highest, of_fleet),
+            "{user}"
+        );
+    }
+    let unknown = access.principal(LOOPBACK, Some("swt_nobody"), None, None);
+    assert_eq!(unknown, Err(Denied::UnknownToken));
+}
+
+#[tokio::test]
 async fn access_by_password_ends_with_logout_and_removal_of_the_user() {
     let access = access(AccessOptions::default());
     for (user, password) in [("alice", "wrong"), ("mallory", "correct"), ("carol", "")] {

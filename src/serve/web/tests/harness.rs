@@ -211,7 +211,12 @@ fn add_users(paths: &AccessPaths) {
             devices: None,
             password,
         };
+        let bob = LocalUser {
+            password: None,
+            ..user.clone()
+        };
         rules.users.insert("alice".to_owned(), user);
+        rules.users.insert("bob".to_owned(), bob);
     })
     .unwrap();
 }
