@@ -234,6 +234,7 @@ fn devices_are_read_with_all_that_is_known(engine: TestEngine) {
     let _ = sandbox.read(|reader| reader.config_lines());
     let search = ConfigurationSearch {
         pattern: line_pattern("gi1", false).unwrap(),
+        is_regex: false,
         is_absent: false,
         names: None,
         limit: 10,
