@@ -25,11 +25,7 @@ use super::*;
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
 use crate::secret::Text;
-use crate::secret_mask::SecretMask;
-use crate::session::connect_params::{
-    LimitSettings, RestLogin, RestOptions, SshOptions, TlsPolicy,
-};
-use crate::session::deadline::Deadline;
+use crate::session::connect_params::{RestLogin, RestOptions, SshOptions, TlsPolicy};
 use crate::session::scripted::{LimitedFence, closed_port, connect_params};
 
 /// On a busy machine, too. Who waits for an answer, or tries again, gives up after as long.

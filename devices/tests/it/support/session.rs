@@ -70,6 +70,7 @@ fn target(device: &str, port: u16) -> ConnectParams {
         command_timeout: Duration::from_secs(20),
         limits: LimitSettings::default(),
         deadline: Deadline::default(),
+        fence: std::sync::Arc::new(switchtender_devices::session::fence::NoFence),
         transcript: None,
         recording: None,
         mask: SecretMask::default(),
