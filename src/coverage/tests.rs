@@ -25,7 +25,7 @@ Current configuration : 1024 bytes
 version 15.2
 service timestamps log datetime msec
 !
-scheduler allocate 20000 1000
+upgrade fpd auto
 !
 aaa new-model
 tacacs server t1
@@ -35,7 +35,7 @@ tacacs server t1
 interface GigabitEthernet1/0/1
  description uplink
  no ip address
- media-type rj45
+ dsl operating-mode auto
  mtu 9000 strange
 !
 interface GigabitEthernet1/0/2
@@ -127,19 +127,19 @@ fn each_line_has_its_class_and_its_owner() {
         " 1 Building configuration... | generated | ",
         " 3 Current configuration : 1024 bytes | generated | ",
         " 5 version 15.2 | generated | ",
-        " 8 scheduler allocate 20000 1000 | not covered | ",
+        " 8 upgrade fpd auto | not covered | ",
         "11 tacacs server t1 | available | tacacs_server[t1]",
         "13 key •••• | available | tacacs_server[t1] key",
         "15 interface GigabitEthernet1/0/1 | managed | network_interface[GigabitEthernet1/0/1]",
         "16 description uplink | managed | network_interface[GigabitEthernet1/0/1] description",
         "17 no ip address | default | ios_ip_interface[GigabitEthernet1/0/1] ipv4_address",
-        "18 media-type rj45 | not covered | ",
+        "18 dsl operating-mode auto | not covered | ",
         "19 mtu 9000 strange | not understood | network_interface",
         "22 description printer | available | network_interface[GigabitEthernet1/0/2] description",
         "24 ntp server 192.0.2.1 | managed | ntp_server[192.0.2.1]",
         "25 ntp server 192.0.2.2 | available | ntp_server[192.0.2.2]",
-        "26 crypto isakmp policy 10 | excluded | ",
-        "27 encr aes 256 | excluded | ",
+        "26 crypto isakmp policy 10 | excluded | ios_isakmp_policy[10]",
+        "27 encr aes 256 | excluded | ios_isakmp_policy[10] encryption",
         "28 banner motd ^C | excluded | banner motd",
         "29 welcome | excluded | banner motd",
         "31 end | generated | ",
@@ -153,7 +153,7 @@ fn each_line_has_its_class_and_its_owner() {
         .map(|(name, lines)| (name.as_str(), *lines))
         .collect();
     assert!(
-        constructs.contains(&("interface / media-type", 1)),
+        constructs.contains(&("interface / dsl operating-mode", 1)),
         "{constructs:?}"
     );
 }

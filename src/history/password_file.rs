@@ -26,13 +26,13 @@ impl PasswordFile {
     }
 
     /// The password of the first line for a host, port, database and user.
-    pub(super) fn password(&self, wanted: &[&str; 4]) -> Option<String> {
+    pub(super) fn password(&self, desired: &[&str; 4]) -> Option<String> {
         self.text.expose_secret().lines().find_map(|line| {
             let fields = fields(line)?;
             let (password, keys) = fields.split_last()?;
-            let mut pairs = keys.iter().zip(wanted);
+            let mut pairs = keys.iter().zip(desired);
             pairs
-                .all(|(key, wanted)| key == "*" || key == wanted)
+                .all(|(key, desired)| key == "*" || key == desired)
                 .then(|| password.clone())
         })
     }

@@ -237,7 +237,7 @@ fn driver_explain_has_columns_and_other_platforms() {
     let (code, _, err) = switchtender(&["driver", "explain", "f5_bigip", "network_vlan"]);
     assert_eq!(code, Some(1));
     assert!(
-        err.contains("platforms that support it: cisco_ios"),
+        err.contains("platforms that support it: arista_eos, cisco_ios"),
         "{err}"
     );
 }
@@ -266,7 +266,7 @@ fn driver_show_prints_built_in_files_as_they_are() {
         (
             &["frr", "network_vlan"],
             "error: platform frr does not support network_vlan\n\
-             hint: platforms that support it: cisco_ios, cisco_nxos\n",
+             hint: platforms that support it: arista_eos, cisco_ios, cisco_nxos\n",
         ),
         (
             &["frr", "network_interfac"],
@@ -294,6 +294,7 @@ fn driver_test_counts_user_definitions_separately() {
     };
     let label = "set.text = \"label {vlan_name}\"\n";
     let shipped = [
+        include_str!("../../devices/definitions/arista_eos/network_vlan.toml"),
         include_str!("../../devices/definitions/cisco_ios/network_vlan.toml"),
         include_str!("../../devices/definitions/cisco_nxos/network_vlan.toml"),
     ];

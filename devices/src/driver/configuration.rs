@@ -144,7 +144,9 @@ impl Driver {
         if !needed.is_empty()
             && let Some(tree) = state.tree_mut(CONFIG)
         {
-            tree.nodes.retain(|node| !needed.contains(&node.text));
+            let is_needed =
+                |node: &Node| node.children.nodes.is_empty() && needed.contains(&node.text);
+            tree.nodes.retain(|node| !is_needed(node));
         }
         state
     }

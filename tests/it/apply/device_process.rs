@@ -17,12 +17,12 @@ async fn process_of_a_device_is_created_before_its_neighbors() {
     let ran = lab.run(&["apply", "--mock"]).await;
     ran.assert_code(0);
     let text = ran.text();
-    let place = |words: &str| {
+    let position = |words: &str| {
         text.find(words)
             .unwrap_or_else(|| panic!("{words}: {text}"))
     };
     assert!(
-        place("Eos_bgp_config[65101]") < place("Eos_bgp_neighbor[10.1.1.0]"),
+        position("Eos_bgp_config[65101]") < position("Eos_bgp_neighbor[10.1.1.0]"),
         "{text}"
     );
 }

@@ -157,5 +157,5 @@ async fn protection_is_refused() {
     lab.write_resources("nx1", &fabric());
     let ran = lab.run(&["apply"]).await;
     assert!(ran.code != Some(0), "{}", ran.text());
-    ran.assert_contains("cisco_nxos");
+    ran.assert_contains("the device has no timed revert");
 }

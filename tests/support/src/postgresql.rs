@@ -179,8 +179,8 @@ impl PostgreSql {
 
     /// Ends the server until [`Self::come_back`].
     pub fn leave(&self) {
-        let away = format!("touch {}", self.directory.join("away").display());
-        self.execute("postgres", &format!("COPY (SELECT 1) TO PROGRAM '{away}'"));
+        let touch = format!("touch {}", self.directory.join("away").display());
+        self.execute("postgres", &format!("COPY (SELECT 1) TO PROGRAM '{touch}'"));
         self.kill();
         self.wait_until(false);
     }

@@ -57,10 +57,14 @@ impl CliType {
                 (Some(current), _) if current.is_inactive(&model.name) => true,
                 (Some(_), _) if is_hidden => true,
                 (Some(current), Some(rule)) if rule.write_only.is_some() => {
-                    let last = secrets.matches_last_set(&desired.reference, &model.name, value);
-                    let is_lost = rule.write_only == Some(WriteOnly::Hashed)
-                        && !current.hashed.contains_key(&model.name);
-                    is_lost || last != Some(true)
+                    let is_hashed = rule.write_only == Some(WriteOnly::Hashed);
+                    let has_hash = current.hashed.contains_key(&model.name);
+                    if is_hashed && self.is_unset(&model.name, value) {
+                        has_hash
+                    } else {
+                        let last = secrets.matches_last_set(&desired.reference, &model.name, value);
+                        is_hashed && !has_hash || last != Some(true)
+                    }
                 }
                 (Some(current), _) => !self.same((&model.name, value), rule, desired, current),
                 (None, Some(rule)) => self.must_be_sent(rule, value, &desired.attributes),
@@ -114,6 +118,7 @@ impl CliType {
         for rule in self.attributes.values() {
             if rule.write_only.is_some()
                 && let Some(form) = instance.attributes.remove(&rule.name)
+                && !self.is_unset(&rule.name, &form)
             {
                 instance
                     .hashed

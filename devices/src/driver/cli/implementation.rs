@@ -226,7 +226,9 @@ impl ChangePlanner for CliType {
     }
 
     fn lines_that_stay(&self) -> Vec<String> {
-        self.needed_lines().map(|line| line.text.clone()).collect()
+        let lines = self.needed_lines();
+        let lines = lines.flat_map(|line| [&line.text].into_iter().chain(&line.adds));
+        lines.cloned().collect()
     }
 
     fn lines_read_elsewhere(&self, operations: &[Operation]) -> Vec<String> {

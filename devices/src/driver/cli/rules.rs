@@ -464,6 +464,8 @@ pub(crate) struct NeededLine {
     pub(crate) text: String,
     /// By attribute: patterns of the resources that need it.
     pub(crate) only: Vec<(At<String>, Pattern)>,
+    /// Lines of the top level that the device adds with it.
+    pub(crate) adds: Vec<String>,
 }
 
 /// The removal of a line.

@@ -7,6 +7,7 @@ use super::outline::header;
 use super::rules::CliAttributeRule;
 use super::template::value_parts::{attribute_of, split};
 use super::template::{LineTemplate, Vocabulary as _};
+use crate::model::ValueSpec;
 use crate::secret_text::{SecretPosition, SecretPositions};
 
 impl CliType {
@@ -75,12 +76,31 @@ impl SecretLines<'_> {
         }
     }
 
+    /// The digits of an attribute whose value is a number, also in the configuration.
+    fn digits(&self, name: &str) -> Option<usize> {
+        let model = self.cli.model.attributes.get(name);
+        let values = model.map_or(&[][..], |model| &model.values);
+        let digits = |spec: &ValueSpec| match spec {
+            ValueSpec::Integer { high, .. } => Some(high.to_string().len()),
+            _ => None,
+        };
+        let most: Option<Vec<usize>> = values.iter().map(digits).collect();
+        most?
+            .into_iter()
+            .max()
+            .filter(|_| !self.cli.codecs.contains_key(name))
+    }
+
     /// Adds the positions in a line below these blocks, one for each placeholder.
     fn add(&mut self, block: &[String], line: &LineTemplate) {
         let mut names = line.placeholders();
+        let numbers = names
+            .iter()
+            .filter_map(|name| Some((*name, self.digits(name)?)));
+        let numbers: Vec<(&str, usize)> = numbers.collect();
         names.retain(|name| self.cli.is_secret(attribute_of(name)));
         for name in &names {
-            let beginning = line.pattern_up_to(name, &names);
+            let beginning = line.pattern_up_to(name, &names, &numbers);
             let is_part = split(name).is_some();
             let word = self.cli.negation.word();
             let position = SecretPosition::new(block, &beginning, word, is_part);

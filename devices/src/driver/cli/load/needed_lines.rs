@@ -12,6 +12,8 @@ keys! {
         line: String,
         /// Patterns of complete values of the resources that need it.
         only: Named<CompleteName>,
+        /// Lines of the top level that the device adds with it, and that stay with it.
+        adds: Vec<String>,
     }
 }
 
@@ -24,13 +26,14 @@ impl KeyValue for NeededLine {
     fn read(item: &Item<'_>) -> Option<Self> {
         if !item.is_table() {
             let text = String::read(item)?;
-            let only = Vec::new();
-            return Some(Self { text, only });
+            let (only, adds) = (Vec::new(), Vec::new());
+            return Some(Self { text, only, adds });
         }
         let keys = NeededLineKeys::read(item)?;
         let only = keys.only.into_iter();
         Some(Self {
             text: keys.line,
+            adds: keys.adds,
             only: only
                 .map(|(name, CompleteName(pattern))| (name, pattern.value))
                 .collect(),

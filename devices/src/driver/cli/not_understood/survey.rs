@@ -58,9 +58,11 @@ impl<'a> Survey<'a> {
             // A block whose header has further words is another block.
             SlotForm::InnerHeader(_) => true,
             _ => {
-                // Behind `switchport` no value stands: more words are those of another line.
+                // Behind `switchport` no value stands: more words are those of another line. At the top level, a type may
+                // read all lines with a first word.
                 let template = candidate.slot.template();
-                let has_no_value = template.is_some_and(|line| !line.has_placeholder());
+                let has_no_value = !context.blocks.is_empty()
+                    && template.is_some_and(|line| !line.has_placeholder());
                 let may_be = rule.is_none() || candidate.is_value_head() || has_no_value;
                 !candidate.is_identified && may_be
             }

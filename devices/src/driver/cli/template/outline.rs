@@ -12,6 +12,7 @@ impl LineTemplate {
     pub(crate) fn pattern(&self, names: &[&str]) -> String {
         let mut writer = Writer {
             names,
+            numbers: &[],
             groups: 0,
             text: String::new(),
         };
@@ -19,10 +20,17 @@ impl LineTemplate {
         writer.text
     }
 
-    /// As [`pattern`](Self::pattern), up to the last place of one of the attributes.
-    pub(crate) fn pattern_up_to(&self, last: &str, names: &[&str]) -> String {
+    /// As [`pattern`](Self::pattern), up to the last place of one of the attributes. The words of `numbers` are
+    /// numbers of so many digits at most.
+    pub(crate) fn pattern_up_to(
+        &self,
+        last: &str,
+        names: &[&str],
+        numbers: &[(&str, usize)],
+    ) -> String {
         let mut writer = Writer {
             names,
+            numbers,
             groups: 0,
             text: String::new(),
         };
@@ -39,6 +47,7 @@ fn has_placeholder(parts: &[Part], name: &str) -> bool {
 
 struct Writer<'a> {
     names: &'a [&'a str],
+    numbers: &'a [(&'a str, usize)],
     groups: usize,
     text: String,
 }
@@ -116,11 +125,17 @@ impl Writer<'_> {
         self.text.push(')');
     }
 
+    fn digits(&self, hole: &Hole) -> Option<usize> {
+        let mut numbers = self.numbers.iter();
+        numbers.find_map(|(name, digits)| (*name == hole.name).then_some(*digits))
+    }
+
     fn hole(&mut self, hole: &Hole) {
         let value = match &hole.kind {
             HoleKind::Flag(word) | HoleKind::Mark(word) => {
                 return self.word(&regex::escape(word));
             }
+            HoleKind::Word if let Some(digits) = self.digits(hole) => &format!(r"\d{{1,{digits}}}"),
             HoleKind::Word | HoleKind::Address(_) | HoleKind::Number => r"\S+",
             HoleKind::Phrase(words) => &words
                 .iter()

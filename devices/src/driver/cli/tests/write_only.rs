@@ -6,6 +6,7 @@ use crate::value::Value;
 
 const MODEL: &str = r#"
     ensurable = true
+    default_word = "unset"
     [attr.name]
     role = "namevar"
     values = [{ name = "text", pattern = '\S+' }]
@@ -13,7 +14,7 @@ const MODEL: &str = r#"
     values = [{ name = "number", integer = [0, 15] }]
     [attr.secret]
     sensitive = true
-    values = [{ name = "text", pattern = '\S{1,25}' }]
+    values = [{ name = "text", pattern = '\S{1,25}' }, "unset"]
     "#;
 
 /// A type with a secret in the line of the instance.
@@ -33,11 +34,15 @@ fn write_only_values_are_in_sync_if_set_last_and_not_lost() {
             self.0
         }
     }
+    // The device shows that there is no secret.
+    const OPTIONAL: &str = "\"hashed\"\nabsent = \"unset\"";
     let cases = [
         ("\"hashed\"", "user bob secret 9 x", Some(true), false),
         ("\"hashed\"", "user bob secret 9 x", Some(false), true),
         ("\"hashed\"", "user bob secret 9 x", None, true),
         ("\"hashed\"", "user bob", Some(true), true),
+        (OPTIONAL, "user bob secret 9 x", Some(true), false),
+        (OPTIONAL, "user bob", Some(true), true),
         ("true", "user bob", Some(true), false),
         ("true", "user bob", None, true),
     ];

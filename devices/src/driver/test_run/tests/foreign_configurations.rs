@@ -27,7 +27,7 @@ struct Figures {
     files: usize,
     instances: usize,
     understood: usize,
-    told: usize,
+    reported: usize,
     outside: usize,
     /// Values that the other reader finds, too.
     compared: usize,
@@ -67,11 +67,11 @@ fn what_is_read_of_foreign_configurations_is_in_sync_and_true() {
             }
         }
         print(&format!(
-            "{platform}: {} files, {} instances; lines: {} understood, {} told, {} outside; {} values compared",
+            "{platform}: {} files, {} instances; lines: {} understood, {} reported, {} outside; {} values compared",
             figures.files,
             figures.instances,
             figures.understood,
-            figures.told,
+            figures.reported,
             figures.outside,
             figures.compared
         ));
@@ -88,7 +88,7 @@ fn read(driver: &Driver, text: String, figures: &mut Figures) {
     figures.files += 1;
     for line in driver.surveyed_lines(&reads, &state) {
         if !line.not_understood.is_empty() {
-            figures.told += 1;
+            figures.reported += 1;
         } else if !line.claims.is_empty() {
             figures.understood += 1;
         } else if !line.is_generated {

@@ -32,7 +32,7 @@ const FOLDER: &str = concat!(
 const DEFINITIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/definitions");
 
 /// The end of the reason why an undo does not restore a secret.
-const NOT_SHOWN: &str = ": the device does not show its value";
+const UNREADABLE: &str = ": the device does not show its value";
 
 /// A resource of a type.
 #[derive(Deserialize)]
@@ -320,7 +320,7 @@ impl<'c> LifeCycle<'c> {
         }
         let mut reasons = undo.not_restored.iter();
         // What stands in the line of a secret is not restored either.
-        let is_secret = reasons.any(|reason| reason.ends_with(NOT_SHOWN));
+        let is_secret = reasons.any(|reason| reason.ends_with(UNREADABLE));
         if is_secret || self.case.not_undone.as_ref() == Some(&not_restored) {
             let _ = writeln!(self.record, "# not undone: {not_restored}\n");
             return Ok(false);

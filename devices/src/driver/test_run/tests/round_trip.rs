@@ -122,7 +122,7 @@ fn values_of_foreign_configurations_plan_nothing() {
     for (folder, name, _) in PLATFORMS {
         let platform = registry.platform(name).unwrap();
         let configurations = texts_of(&directory, folder);
-        let (mut count, mut told) = (0, 0);
+        let (mut count, mut reported) = (0, 0);
         for config in &configurations {
             let device = ReadDevice::new(platform, config);
             for definition in platform.type_drivers() {
@@ -130,7 +130,7 @@ fn values_of_foreign_configurations_plan_nothing() {
                 if device.driver.supports(model).is_err() {
                     continue;
                 }
-                told += device.not_understood(model).len();
+                reported += device.not_understood(model).len();
                 for instance in device.instances(model) {
                     count += 1;
                     if instance.not_understood.is_none() {
@@ -140,7 +140,7 @@ fn values_of_foreign_configurations_plan_nothing() {
             }
         }
         note(&format!(
-            "{name}: {} configurations, {count} instances, {told} texts not understood",
+            "{name}: {} configurations, {count} instances, {reported} texts not understood",
             configurations.len()
         ));
     }
@@ -181,11 +181,11 @@ fn compare(platform: &Platform, device: &ReadDevice, facts: &[Fact]) -> Vec<Stri
         if of_type.is_empty() {
             continue;
         }
-        let told = device.not_understood(model);
-        let is_told = |line: &str| told.iter().any(|text| text.text == line);
+        let reported = device.not_understood(model);
+        let is_reported = |line: &str| reported.iter().any(|text| text.text == line);
         let expected: BTreeSet<String> = of_type
             .iter()
-            .filter(|fact| !is_told(&fact.line))
+            .filter(|fact| !is_reported(&fact.line))
             .map(|fact| format!("{} {}={}", fact.names, fact.attribute, fact.value))
             .collect();
         let attributes: BTreeSet<&str> = of_type.iter().map(|fact| fact.attribute).collect();

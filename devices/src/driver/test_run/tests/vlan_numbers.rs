@@ -22,7 +22,6 @@ fn text(text: String) -> Value {
 /// Values behind the word `vlan`.
 fn named(number: &str) -> Vec<Value> {
     let texts = [
-        format!("vlan {number}"),
         format!("0011.2233.4455 vlan {number}"),
         format!("LIST vlan {number}"),
         format!("LIST vlan 20,{number} static"),
@@ -65,8 +64,7 @@ fn accepted(model: &TypeModel, attribute: &AttributeModel) -> Vec<Value> {
     };
     let mut found = Vec::new();
     for number in REFUSED {
-        // A word is no integer: that form stands at the end of neither list.
-        let words = values("x!");
+        let words = values("xx");
         for (valid, wrong) in values("10").into_iter().zip(values(number)) {
             let is_text = words
                 .iter()
@@ -79,9 +77,12 @@ fn accepted(model: &TypeModel, attribute: &AttributeModel) -> Vec<Value> {
     found
 }
 
-/// The form of a value without its number.
+/// The form of a value without its number. A word is no integer: an attribute that accepts it accepts text.
 fn shape(value: &Value) -> String {
-    format!("{value:?}").replace("x!", "10")
+    match value {
+        Value::Integer(number) => format!("{:?}", text(number.to_string())),
+        other => format!("{other:?}").replace("xx", "10"),
+    }
 }
 
 #[test]

@@ -225,8 +225,8 @@ fn bgp_vrf(vrf: &str, line: &[&str]) -> Vec<FoundValue> {
     match line {
         ["rd", number] => value("eos_bgp_vrf", vrf, "route_distinguisher", number),
         ["router-id", address] => value("eos_bgp_vrf", vrf, "router_id", address),
-        ["route-target", way, "evpn", target] => {
-            let target = format!("{way} evpn {target}");
+        ["route-target", direction, "evpn", target] => {
+            let target = format!("{direction} evpn {target}");
             value("eos_bgp_vrf", vrf, "route_targets", &target)
         }
         _ => bgp(vrf, line),
@@ -237,8 +237,8 @@ fn bgp_vlan(kind: &str, name: &str, line: &[&str]) -> Vec<FoundValue> {
     let names = format!("{kind} {name}");
     match line {
         ["rd", number] => value("eos_bgp_vlan", &names, "route_distinguisher", number),
-        ["route-target", way, target] => {
-            let target = format!("{way} {target}");
+        ["route-target", direction, target] => {
+            let target = format!("{direction} {target}");
             value("eos_bgp_vlan", &names, "route_targets", &target)
         }
         ["redistribute", what] => value("eos_bgp_vlan", &names, "redistribute", what),
