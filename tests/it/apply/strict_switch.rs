@@ -58,7 +58,9 @@ fn fabric() -> Vec<Value> {
 fn lines(switch: &RunningGrammarSwitch) -> String {
     let config = switch.running_config();
     let lines = config.lines();
-    let lines = lines.filter(|line| !line.starts_with("feature ") && *line != "interface Vlan1");
+    let lines = lines.filter(|line| {
+        !line.is_empty() && !line.starts_with("feature ") && *line != "interface Vlan1"
+    });
     lines.map(|line| format!("{line}\n")).collect()
 }
 

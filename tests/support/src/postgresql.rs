@@ -101,13 +101,12 @@ impl PostgreSql {
         // The signal at the end of the parent is for its thread: this one ends with the process.
         let (sender, started) = mpsc::channel();
         std::thread::spawn(move || {
-            sender.send(command.spawn()).expect("a test waits");
-            loop {
-                std::thread::park();
-            }
+            let mut child = command.spawn().expect("setpriv is part of Debian");
+            sender.send(()).expect("a test waits");
+            // It ends with the process.
+            let _ = child.wait();
         });
-        let child = started.recv().expect("the thread answers");
-        child.expect("setpriv is part of Debian");
+        started.recv().expect("the server is started");
         let server = Self {
             directory,
             port,

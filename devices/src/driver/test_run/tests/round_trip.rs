@@ -197,7 +197,7 @@ fn compare(platform: &Platform, device: &ReadDevice, facts: &[Fact]) -> Vec<Stri
             let names: Vec<String> = names.map(Value::ruby_to_s).collect();
             let names = names.join(" ");
             for attribute in &attributes {
-                let Some(value) = instance.attributes.get(*attribute) else {
+                let Some(value) = instance.attributes.get(attribute) else {
                     continue;
                 };
                 for text in texts_of_value(value) {
