@@ -25,7 +25,7 @@ Current configuration : 1024 bytes
 version 15.2
 service timestamps log datetime msec
 !
-upgrade fpd auto
+frame-relay switching
 !
 aaa new-model
 tacacs server t1
@@ -127,7 +127,7 @@ fn each_line_has_its_class_and_its_owner() {
         " 1 Building configuration... | generated | ",
         " 3 Current configuration : 1024 bytes | generated | ",
         " 5 version 15.2 | generated | ",
-        " 8 upgrade fpd auto | not covered | ",
+        " 8 frame-relay switching | not covered | ",
         "11 tacacs server t1 | available | tacacs_server[t1]",
         "13 key •••• | available | tacacs_server[t1] key",
         "15 interface GigabitEthernet1/0/1 | managed | network_interface[GigabitEthernet1/0/1]",
