@@ -171,8 +171,8 @@ pub(crate) struct Site {
     repeats: u32,
 }
 
-/// In the error of a run whose first request has no answer.
-const FIRST_REQUEST_LOST: &str = "no answer to `get-config`";
+/// In the error of a run whose first request has no answer: that of a plan, and that of a run that may write.
+const FIRST_REQUEST_LOST: [&str; 2] = ["no answer to `get-config`", "no answer to `lock`"];
 
 impl Site {
     fn new(router: &Router) -> Self {
@@ -263,8 +263,8 @@ impl Site {
         let mut output = RunOutput::from(self.command(arguments).output().unwrap());
         for _ in 0..self.repeats {
             // The error of a second login is on standard output.
-            let texts = [&output.stdout, &output.stderr];
-            if !texts.iter().any(|text| text.contains(FIRST_REQUEST_LOST)) {
+            let text = [&*output.stdout, &output.stderr].concat();
+            if !FIRST_REQUEST_LOST.iter().any(|lost| text.contains(lost)) {
                 break;
             }
             output = self.command(arguments).output().unwrap().into();
