@@ -234,9 +234,12 @@ impl Driver {
     /// # Errors
     /// An answer is invalid.
     pub fn instances(&self, model: &TypeModel, state: &State) -> Result<Vec<Instance>, ReadError> {
-        let found = self.supported(model).map(|of| of.instances(state));
-        let instances = found.transpose()?.into_iter().flatten();
-        Ok(instances.map(|instance| self.marked(instance)).collect())
+        let Some(implementation) = self.supported(model) else {
+            return Ok(Vec::new());
+        };
+        let instances = implementation.instances(state)?.into_iter();
+        let marked = instances.map(|instance| self.marked(implementation, instance));
+        Ok(marked.collect())
     }
 
     /// A text of the device with its secrets masked.
@@ -245,7 +248,10 @@ impl Driver {
     }
 
     /// The instance with the values marked that contain a secret.
-    fn marked(&self, mut instance: Instance) -> Instance {
+    fn marked(&self, implementation: &Arc<dyn Implementation>, mut instance: Instance) -> Instance {
+        if implementation.marks_secrets() {
+            return instance;
+        }
         let secrets = self.platform.protocol.secrets();
         for (_, value) in instance.attributes.iter_mut() {
             *value = secrets.marked(std::mem::replace(value, Value::Undef));
@@ -285,10 +291,11 @@ impl Driver {
         desired: &Desired,
         state: &State,
     ) -> Result<Option<Instance>, ReadError> {
-        let supported = self.supported(&desired.model);
-        let found = supported.map(|of| of.instance(desired, state));
-        let instance = found.transpose()?.flatten();
-        Ok(instance.map(|instance| self.marked(instance)))
+        let Some(implementation) = self.supported(&desired.model) else {
+            return Ok(None);
+        };
+        let instance = implementation.instance(desired, state)?;
+        Ok(instance.map(|instance| self.marked(implementation, instance)))
     }
 
     /// Resolves values that depend on the current state and on other answers. Call it before
@@ -438,10 +445,12 @@ impl Driver {
 
     /// The instances of other resources that a change removes.
     pub fn displaced(&self, change: &Change, state: &State) -> Vec<Instance> {
-        let supported = self.supported(&change.desired.model);
-        let displaced = supported.map(|of| of.displaced(change, state));
-        let displaced = displaced.into_iter().flatten();
-        displaced.map(|instance| self.marked(instance)).collect()
+        let Some(implementation) = self.supported(&change.desired.model) else {
+            return Vec::new();
+        };
+        let displaced = implementation.displaced(change, state).into_iter();
+        let marked = displaced.map(|instance| self.marked(implementation, instance));
+        marked.collect()
     }
 
     /// Whether a refresh of the type sends something.

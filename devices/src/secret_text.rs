@@ -133,7 +133,8 @@ impl SecretText {
         }
     }
 
-    fn is_in(&self, value: &Value) -> bool {
+    /// Whether a text in a value contains a secret.
+    pub(crate) fn is_in(&self, value: &Value) -> bool {
         match value {
             // A program or a text of several lines is no setting.
             Value::String(text) => !text.contains('\n') && self.finds(text),

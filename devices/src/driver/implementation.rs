@@ -192,6 +192,11 @@ pub trait ChangePlanner {
     /// Applies operations to the state, as the device would.
     fn predict(&self, state: &mut State, operations: &[Operation]);
 
+    /// Whether the secrets in values of its instances are marked, by the lines around them.
+    fn marks_secrets(&self) -> bool {
+        false
+    }
+
     /// Lines of the top level that come before those of the type, and stay.
     fn lines_that_stay(&self) -> Vec<String> {
         Vec::new()

@@ -459,9 +459,7 @@ impl CommandWords<'_, '_> {
         if is_policy {
             return None;
         }
-        // A line `set community 12345` without its first word, the value of an attribute, has a number of BGP.
-        let is_value = at == 0 && header.is_empty() && is_number(word.text);
-        let is_bgp = is_value || word.text.contains(':') && word.text.split(':').all(is_number);
+        let is_bgp = word.text.contains(':') && word.text.split(':').all(is_number);
         let known = [
             "no-export",
             "no-advertise",

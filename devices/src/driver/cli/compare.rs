@@ -101,9 +101,34 @@ impl CliType {
         secrets.collect()
     }
 
+    /// Marks the values that contain a secret. Where the lines of a value are known, they decide: `community 12345` is
+    /// a secret behind `snmp-server`, and none behind `set`.
+    fn mark_secrets(&self, found: &mut FoundInstance) {
+        let has_secret = |name: &str| {
+            let blocks = || found.block.iter().map(String::as_str);
+            let lines = found.lines.get(name);
+            lines.is_none_or(|lines| {
+                let mut lines = lines.iter();
+                lines.any(|(_, line)| !self.secrets.ranges_below(blocks(), line).is_empty())
+            })
+        };
+        let mut secret: Vec<Name> = Vec::new();
+        for (name, value) in &found.attributes {
+            if self.secrets.is_in(value) && has_secret(name) {
+                secret.push(name.clone());
+            }
+        }
+        for name in secret {
+            if let Some(value) = found.attributes.get_mut(&name) {
+                *value = std::mem::replace(value, Value::Undef).into_sensitive();
+            }
+        }
+    }
+
     /// An instance without the values that cannot be read.
-    pub(super) fn readable(&self, found: FoundInstance) -> Instance {
+    pub(super) fn readable(&self, mut found: FoundInstance) -> Instance {
         let secrets = self.secrets_of_line(&found);
+        self.mark_secrets(&mut found);
         let mut instance = found.into_instance();
         for (name, value) in instance.attributes.iter_mut() {
             // The name of a user whose password is the same word is no secret.

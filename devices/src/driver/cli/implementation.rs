@@ -225,6 +225,10 @@ impl ChangePlanner for CliType {
         self.apply(state, operations);
     }
 
+    fn marks_secrets(&self) -> bool {
+        true
+    }
+
     fn lines_that_stay(&self) -> Vec<String> {
         let lines = self.needed_lines();
         let lines = lines.flat_map(|line| [&line.text].into_iter().chain(&line.adds));
