@@ -179,6 +179,21 @@ impl UndoRecord {
         resources.chain(lines).collect()
     }
 
+    /// The lines of the run that a device has after the undo, and that the plan of the undo did not name.
+    pub(crate) fn left_lines(&self, state: &DeviceState) -> Vec<String> {
+        let is_lost = |line: &str| {
+            let mut lost = self
+                .lost_lines
+                .iter()
+                .filter_map(|one| one.strip_prefix('+'));
+            lost.any(|one| one.trim() == ConfigurationChange::innermost(line))
+        };
+        let is_named = |line: &str| self.stays.iter().any(|one| one == line) || is_lost(line);
+        let added = self.added_lines.iter().map(String::as_str);
+        let left = state.present_lines(added.filter(|line| !is_named(line)));
+        left.into_iter().map(str::to_owned).collect()
+    }
+
     /// Which of the lines that the undo would remove the run did not add, as messages.
     pub(crate) fn removals_beyond_run(&self, removed: &[String]) -> Vec<String> {
         let change = ConfigurationChange {

@@ -28,6 +28,11 @@ pub struct ConfigurationChange {
 }
 
 impl ConfigurationChange {
+    /// A line without the blocks around it.
+    pub fn innermost(line: &str) -> &str {
+        line.rsplit(SEPARATOR).next().unwrap_or(line)
+    }
+
     /// Whether a line is one of those that were added, in the same or another spelling. Masked parts are equal.
     pub fn has_added(&self, line: &str) -> bool {
         let is_spelling = |one: &str, other: &str| {
@@ -126,6 +131,19 @@ impl Driver {
     pub fn content_diff(&self, before: &State, after: &State) -> String {
         let trees = [before, after].map(|state| self.configuration(state).sorted());
         self.masked_difference([before, after], &trees)
+    }
+
+    /// Whether the configuration has a line with its blocks, as in [`ConfigurationChange`].
+    pub(crate) fn has_line(&self, state: &State, line: &str) -> bool {
+        let Some(tree) = state.tree(CONFIG) else {
+            return false;
+        };
+        let mut nodes = &tree.nodes;
+        line.split(SEPARATOR).all(|text| {
+            let found = nodes.iter().find(|node| node.text == text);
+            nodes = found.map_or(nodes, |node| &node.children.nodes);
+            found.is_some()
+        })
     }
 
     /// The state without lines that the types of changes have added before their own: they stay.

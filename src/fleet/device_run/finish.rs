@@ -29,6 +29,7 @@ impl CompletedDevice {
             is_saved,
         } = self;
         record_difference(run, &device.provider, &catalog);
+        name_left_lines(run, &device.provider, &catalog);
         run.events.record.undo = planned_undo(run, &device.provider);
         let undo_record = (device.access == Access::ReadWrite && !is_reverted)
             .then(|| undo_record(run, &device, &catalog));
@@ -52,6 +53,19 @@ impl CompletedDevice {
             };
             files.write(run, device).await;
         }
+    }
+}
+
+/// Warns of lines of the undone run that the device still has: blocks that it keeps without their lines.
+fn name_left_lines(run: &mut Running<'_>, provider: &DriverProvider, catalog: &AppliedCatalog) {
+    let state = provider.state();
+    let record = catalog.undo.as_ref().filter(|_| state.has_changed());
+    for line in record
+        .map(|record| record.left_lines(state))
+        .unwrap_or_default()
+    {
+        let text = format!("the undo has left `{line}` in the configuration");
+        run.events.run_log().warning(text);
     }
 }
 

@@ -44,6 +44,14 @@ impl DeviceState {
         self.driver.changed_lines(&before, &after).removed
     }
 
+    /// Which of these lines, each with its blocks, the configuration has.
+    pub fn present_lines<'l>(&self, lines: impl IntoIterator<Item = &'l str>) -> Vec<&'l str> {
+        let lines = lines.into_iter();
+        lines
+            .filter(|line| self.driver.has_line(&self.now, line))
+            .collect()
+    }
+
     /// The names of the last reads.
     pub fn last_reads(&self) -> Vec<String> {
         self.now.iter().map(|(name, _)| name.to_owned()).collect()
