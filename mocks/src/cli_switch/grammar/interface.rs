@@ -372,7 +372,11 @@ pub(crate) const RULES: &[Rule] = &[
     // Cisco IOS Interface and Hardware Component Command Reference.
     rule("carrier-delay ! (<0-60> | msec <0-1000>)", Effect::Store),
     rule("delay ! <1-16777215>", Effect::Store),
-    on(is_physical, "keepalive ! <1-32767>", Effect::BothForms),
+    on(
+        is_physical,
+        "keepalive ! [<0-32767> [<1-255>]]",
+        Effect::BothForms,
+    ),
     rule(
         "arp timeout ! <0-2147483>",
         Effect::Unless("arp timeout 14400"),
@@ -626,7 +630,6 @@ pub(crate) const RULES: &[Rule] = &[
     rule("isis authentication key-chain ! <word>", Effect::Store),
     rule("isis bfd", Effect::Store),
     rule("isis three-way-handshake ietf", Effect::Store),
-    rule("keepalive ! [<0-32767> [<1-255>]]", Effect::Store),
     rule("crypto map ! <word>", Effect::Store),
     rule(
         "ipv6 address <ipv6-prefix> [eui-64 | link-local]",
