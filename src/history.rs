@@ -18,6 +18,7 @@ mod error;
 pub(crate) mod idempotency;
 mod location;
 mod maintenance;
+pub(crate) mod notifications;
 mod open_runs;
 mod password_file;
 mod pool;
@@ -59,6 +60,7 @@ pub(crate) use runs_lock::{RunsLock, RunsLockState};
 use crate::store::blocking_io;
 use device_state::KnownDevice;
 use engine::Engine;
+use notifications::Notifications;
 use pool::Pool;
 use sql::Connection;
 use writer::Writer;
@@ -98,6 +100,7 @@ struct OpenHistory {
     engine: Engine,
     max_size: Mutex<Option<u64>>,
     writer: Writer,
+    notifications: Notifications,
     /// Connections on which all is visible.
     complete: Pool,
     /// Connections on which only some devices are visible.
@@ -123,6 +126,7 @@ impl HistoryStore {
         let engine = Engine::at(&options.location)?;
         let inner = OpenHistory {
             writer: Writer::start(engine.clone(), options.max_size)?,
+            notifications: Notifications::default(),
             complete: Pool::new(engine.clone(), |_| Ok(())),
             limited: Pool::new(engine.clone(), visible::create_views),
             engine,

@@ -5,16 +5,21 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use rusqlite::types::ToSql;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Runtime;
+use tokio::sync::broadcast;
 use tokio_postgres::types::ToSql as ToPostgres;
-use tokio_postgres::{Client, NoTls, Row};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row};
 
 use super::value::PostgresValue;
+use crate::error_chain::chain;
 use crate::history::HistoryError;
+use crate::history::notifications::StoreNotification;
 use crate::history::server_address::ServerAddress;
 
 /// The schema of the tables.
@@ -23,6 +28,9 @@ pub(in crate::history) const SCHEMA: &str = "switchtender";
 /// How long an attempt to connect may take, and how long unconfirmed bytes may be under way.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 const SILENCE_LIMIT: Duration = Duration::from_secs(30);
+
+/// The pause before notifications are requested again.
+const LISTEN_PAUSE: Duration = Duration::from_secs(2);
 
 /// What each connection begins with. A write waits for those of other processes, but not for ever.
 const SETTINGS: &str = "SET search_path = switchtender, public; SET lock_timeout = '30s';
@@ -66,14 +74,7 @@ impl PostgresServer {
     pub(in crate::history) fn connect(
         self: &Arc<Self>,
     ) -> Result<PostgresConnection, HistoryError> {
-        let mut config = self.address.config()?;
-        config
-            .connect_timeout(CONNECT_LIMIT)
-            .tcp_user_timeout(SILENCE_LIMIT)
-            .keepalives_idle(SILENCE_LIMIT);
-        if config.get_application_name().is_none() {
-            config.application_name("switchtender");
-        }
+        let config = config(&self.address)?;
         let tls = self.address.tls()?;
         let runtime = self.runtime().handle().clone();
         let client = self.wait(async move {
@@ -97,6 +98,19 @@ impl PostgresServer {
         })
     }
 
+    /// Passes notifications on until this is dropped. A lost connection is opened again.
+    pub(in crate::history) fn listen(&self, receivers: broadcast::Sender<StoreNotification>) {
+        let address = self.address.clone();
+        self.runtime().spawn(async move {
+            loop {
+                if let Err(error) = listen(&address, &receivers).await {
+                    tracing::debug!("no notifications of the database: {}", chain(&error));
+                }
+                tokio::time::sleep(LISTEN_PAUSE).await;
+            }
+        });
+    }
+
     fn runtime(&self) -> &Runtime {
         let runtime = self.runtime.as_ref();
         runtime.expect("a server has a runtime until it is dropped")
@@ -111,6 +125,67 @@ impl PostgresServer {
         self.runtime()
             .spawn(async move { drop(sender.send(work.await)) });
         Ok(result.recv().map_err(|_| HistoryError::Stopped)??)
+    }
+}
+
+/// How a connection is opened.
+fn config(address: &ServerAddress) -> Result<Config, HistoryError> {
+    let mut config = address.config()?;
+    config
+        .connect_timeout(CONNECT_LIMIT)
+        .tcp_user_timeout(SILENCE_LIMIT)
+        .keepalives_idle(SILENCE_LIMIT)
+        .keepalives_interval(SILENCE_LIMIT / 6)
+        .keepalives_retries(3);
+    if config.get_application_name().is_none() {
+        config.application_name("switchtender");
+    }
+    Ok(config)
+}
+
+/// Passes notifications on until the connection ends.
+async fn listen(
+    address: &ServerAddress,
+    receivers: &broadcast::Sender<StoreNotification>,
+) -> Result<(), HistoryError> {
+    let config = config(address)?;
+    if let Some(tls) = address.tls()? {
+        let (client, connection) = config.connect(tls).await?;
+        receive(&client, connection, receivers).await?;
+    } else {
+        let (client, connection) = config.connect(NoTls).await?;
+        receive(&client, connection, receivers).await?;
+    }
+    Ok(())
+}
+
+async fn receive<S, T>(
+    client: &Client,
+    mut connection: Connection<S, T>,
+    receivers: &broadcast::Sender<StoreNotification>,
+) -> Result<(), tokio_postgres::Error>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut listens = std::pin::pin!(client.batch_execute("LISTEN switchtender"));
+    let mut is_listening = false;
+    loop {
+        tokio::select! {
+            listening = listens.as_mut(), if !is_listening => {
+                listening?;
+                is_listening = true;
+                let _ = receivers.send(StoreNotification::Restored);
+            }
+            message = poll_fn(|context| connection.poll_message(context)) => match message {
+                None => return Ok(()),
+                Some(Ok(AsyncMessage::Notification(received))) => {
+                    // Without a receiver, nobody needs it.
+                    let _ = receivers.send(StoreNotification::of_payload(received.payload()));
+                }
+                Some(message) => drop(message?),
+            }
+        }
     }
 }
 
