@@ -65,7 +65,8 @@ impl PlanQuestions<'_> {
                     }
                 }
                 ConfirmationStep::Ask(batch) => {
-                    let devices = std::mem::take(&mut planned);
+                    let mut devices = std::mem::take(&mut planned);
+                    devices.sort_by_key(|planned| self.position(&planned.device));
                     let counts: Vec<RunCounts> =
                         devices.iter().filter_map(DeviceSummary::counts).collect();
                     let count = devices.len();
@@ -85,6 +86,11 @@ impl PlanQuestions<'_> {
                 }
             }
         }
+    }
+
+    /// The position of a device in the inventory.
+    fn position(&self, device: &DeviceName) -> Option<usize> {
+        self.inventory.devices.get_index_of(device)
     }
 
     fn finished(&self, device: DeviceName, plan: PlannedRun) -> FinishedDevice {

@@ -167,10 +167,6 @@ impl Summary<'_> {
                 self.kind == RunKind::Apply && has(RunStatus::Changed),
                 "`switchtender undo --last` restores what was before",
             ),
-            (
-                self.kind == RunKind::Plan && has(RunStatus::Pending),
-                "`switchtender apply` with the same options makes these changes",
-            ),
         ];
         let next = next.into_iter().filter(|(applies, _)| *applies);
         for (_, command) in next {
