@@ -24,6 +24,7 @@ mod password_file;
 mod pool;
 pub(crate) mod puppetdb_commands;
 mod record;
+pub(crate) mod releases;
 pub(crate) mod resource_search;
 pub(crate) mod run;
 mod run_uuid;

@@ -16,6 +16,7 @@ mod live_observer;
 pub(crate) mod process_lock;
 mod puppetdb;
 mod queue;
+pub(crate) mod release;
 pub(crate) mod reload;
 pub(crate) mod request;
 mod runner_role;

@@ -344,6 +344,7 @@ impl HistoryWriter<'_> {
             .connection
             .prepare_cached("SELECT DISTINCT device FROM configuration WHERE time < ?1")?;
         let devices: Vec<i64> = select.query_all([time], |row| row.get(0))?;
+        self.remove_unused_releases()?;
         let mut configurations = 0;
         for device in devices {
             configurations += self.remove_configurations(device, before)?;

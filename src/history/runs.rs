@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::devices::names_json;
+use super::releases::ReleaseNumber;
 use super::run::{RunNumbers, is_change};
 use super::sql::{OptionalRow as _, Row};
 use super::time_column::{milliseconds, optional_time, time};
@@ -40,6 +41,8 @@ pub(crate) struct RunEntry {
     pub(crate) hint: Option<String>,
     /// The commit of the desired state, if it is in a Git work tree.
     pub(crate) revision: Option<GitRevision>,
+    /// The release of the settings, the inventory and the desired state, in a fleet with releases.
+    pub(crate) release: Option<ReleaseNumber>,
 }
 
 impl RunEntry {
@@ -151,7 +154,8 @@ const COLUMNS: &str =
     requester.kind AS requester_kind, requester.name AS requester_name, queued, started, ended,
     run.resources AS resources, changed, failed, skipped, pending, operations, to_send,
     run.not_understood AS not_understood, is_unreachable,
-    connection_change, error, hint, state_commit, state_is_modified";
+    connection_change, error, hint, state_commit, state_is_modified,
+    run.release AS release";
 
 const TABLES: &str = "run JOIN device ON device.id = run.device
     JOIN requester ON requester.id = run.requester";
@@ -350,6 +354,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         error: row.get("error")?,
         hint: row.get("hint")?,
         revision: revision(row)?,
+        release: row.get::<_, Option<i64>>("release")?.map(ReleaseNumber),
     })
 }
 

@@ -28,7 +28,9 @@ CREATE TABLE device (
     -- The classes of the lines of the newest configuration, in a short form. Empty: unknown.
     line_classes TEXT NOT NULL DEFAULT '',
     -- The desired state that the device is managed with: where its last applied or scheduled catalog came from.
-    catalog_origin TEXT
+    catalog_origin TEXT,
+    -- The newest release that the device was changed with. NULL: none.
+    release INTEGER
 );
 
 CREATE TABLE requester (
@@ -80,6 +82,8 @@ CREATE TABLE run (
     -- The commit of the desired state. NULL: it is in no Git work tree.
     state_commit TEXT,
     state_is_modified INTEGER NOT NULL DEFAULT 0,
+    -- The release of its inputs. NULL: files of the process.
+    release INTEGER,
     -- The complete record without its resources, as JSON. NULL: the run has not ended.
     record TEXT
 );
@@ -271,3 +275,29 @@ CREATE TABLE webhook (
     name TEXT PRIMARY KEY,
     sequence INTEGER NOT NULL
 ) WITHOUT ROWID;
+
+-- The inputs of a fleet, as they were published.
+CREATE TABLE release (
+    number INTEGER PRIMARY KEY,
+    -- Of the paths and digests of all files: what is published twice is one release.
+    digest TEXT NOT NULL,
+    published INTEGER NOT NULL,
+    publisher TEXT NOT NULL,
+    -- The commit of the directory. NULL: it is in no Git work tree.
+    source_commit TEXT,
+    source_is_modified INTEGER NOT NULL DEFAULT 0
+);
+
+-- Contents of files, by SHA-256.
+CREATE TABLE blob (
+    sha256 TEXT PRIMARY KEY,
+    body BLOB NOT NULL
+);
+
+CREATE TABLE release_file (
+    release INTEGER NOT NULL REFERENCES release ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    sha256 TEXT NOT NULL REFERENCES blob,
+    PRIMARY KEY (release, path)
+) WITHOUT ROWID;
+CREATE INDEX release_file_sha256 ON release_file (sha256);

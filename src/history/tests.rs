@@ -5,6 +5,7 @@ mod findings;
 mod limits;
 mod once;
 mod outage;
+mod releases;
 mod server;
 mod statements;
 mod visible;
