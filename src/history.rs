@@ -25,6 +25,7 @@ mod pool;
 pub(crate) mod puppetdb_commands;
 mod record;
 pub(crate) mod releases;
+mod requested_runs;
 pub(crate) mod resource_search;
 pub(crate) mod run;
 mod run_uuid;
@@ -116,6 +117,15 @@ pub(crate) struct HistoryReader<'a> {
 /// Writes to a history, within a transaction.
 pub(crate) struct HistoryWriter<'a> {
     connection: &'a Connection,
+}
+
+impl HistoryWriter<'_> {
+    /// Reads within the transaction.
+    pub(crate) fn reader(&self) -> HistoryReader<'_> {
+        HistoryReader {
+            connection: self.connection,
+        }
+    }
 }
 
 impl HistoryStore {

@@ -19,6 +19,7 @@ mod queue;
 pub(crate) mod release;
 pub(crate) mod reload;
 pub(crate) mod request;
+pub(crate) mod run_store;
 mod runner_role;
 pub(crate) mod schedule;
 pub(crate) mod service;

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::LineClass;
 use super::classification::CoveredLine;
 use super::counts::ClassCounts;
@@ -11,7 +13,8 @@ use super::counts::ClassCounts;
 const NOT_COUNTED: char = '-';
 
 /// The class of each line of a text; `None`: it does not count.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub(crate) struct LineClasses(Vec<Option<LineClass>>);
 
 impl LineClasses {
@@ -60,6 +63,18 @@ impl LineClasses {
 
 /// More lines than a configuration has.
 const MAX_LINES: usize = 10_000_000;
+
+impl From<String> for LineClasses {
+    fn from(text: String) -> Self {
+        Self::parse(&text)
+    }
+}
+
+impl From<LineClasses> for String {
+    fn from(classes: LineClasses) -> Self {
+        classes.to_string()
+    }
+}
 
 /// The short form.
 impl fmt::Display for LineClasses {

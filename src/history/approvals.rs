@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 use rusqlite::params;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::run::word_columns;
 use super::sql::{OptionalRow as _, Row};
@@ -49,7 +49,7 @@ pub(crate) struct NewApproval {
 }
 
 /// A plan with its approval.
-#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct ApprovalEntry {
     pub(crate) id: i64,
     pub(crate) device: String,
@@ -81,7 +81,7 @@ pub(crate) struct ApprovalDecision {
 }
 
 /// The approval that a run belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ApprovalOfRun {
     pub(crate) id: i64,
     /// Who requested it.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use rusqlite::params;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::record::RunDevice;
@@ -14,7 +14,7 @@ use super::{HistoryError, HistoryReader, HistoryWriter, Requester, RunId};
 use crate::inventory::{Selectable, selection};
 
 /// A device of the inventory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KnownDevice {
     pub(crate) name: String,
     pub(crate) platform: String,
@@ -36,7 +36,7 @@ impl Selectable for KnownDevice {
 }
 
 /// The part of a device's schedule that outlives a restart.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredSchedule {
     pub(crate) next_due: Option<Timestamp>,
     /// Consecutive failures.
@@ -45,7 +45,7 @@ pub(crate) struct StoredSchedule {
 }
 
 /// Why a device has no scheduled runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pause {
     pub(crate) since: Timestamp,
     pub(crate) reason: String,

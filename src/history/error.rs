@@ -50,8 +50,17 @@ pub(crate) enum HistoryError {
 }
 
 impl HistoryError {
-    pub(crate) fn is_full(&self) -> bool {
-        matches!(self, HistoryError::Full)
+    /// Whether the store refuses the data, and would refuse it again. Other errors can be repaired.
+    pub(crate) fn is_of_the_data(&self) -> bool {
+        /// Codes of values, and of constraints.
+        const OF_DATA: [&str; 2] = ["22", "23"];
+        match self {
+            Self::Invalid(_) => true,
+            Self::Refused(error) => error
+                .code()
+                .is_some_and(|code| OF_DATA.iter().any(|class| code.code().starts_with(class))),
+            _ => false,
+        }
     }
 
     /// The error of a transaction, for each write in it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::{OpenFlags, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::sql::{Connection, OptionalRow as _};
 use super::time_column::{milliseconds, time};
@@ -45,7 +45,7 @@ pub(crate) struct RetentionResult {
 }
 
 /// The space of a history.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct Space {
     /// Bytes in use.
     pub(crate) used: u64,

@@ -1,10 +1,12 @@
 //! Commands for PuppetDB, until it has accepted them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::params;
+use serde::{Deserialize, Serialize};
 
 use super::{HistoryError, HistoryReader, HistoryWriter};
 use crate::clock::puppet_time;
@@ -51,10 +53,10 @@ pub(crate) struct CommandQueue {
 }
 
 /// A command in the form of PuppetDB's commands API.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PuppetDbCommand {
     /// `replace_facts` or `store_report`.
-    pub(crate) command: &'static str,
+    pub(crate) command: Cow<'static, str>,
     /// The version of the command.
     pub(crate) version: u8,
     pub(crate) certname: String,

@@ -107,7 +107,7 @@ impl Requester {
 }
 
 /// A run that was requested.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct NewRun {
     pub(crate) uuid: RunUuid,
     pub(crate) device: String,
@@ -122,8 +122,9 @@ pub(crate) struct NewRun {
 }
 
 /// A run that has ended. Secrets are masked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CompletedRun {
+    #[serde(with = "whole_record")]
     pub(crate) record: RunRecord,
     pub(crate) ended: Timestamp,
     /// The running configuration. `None`: it was not read.
@@ -134,8 +135,30 @@ pub(crate) struct CompletedRun {
     pub(crate) origin: Option<CatalogOrigin>,
 }
 
+/// A record with what its own form leaves out and the history stores.
+mod whole_record {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    use crate::report::RunRecord;
+    use crate::report::declared_values::DeclaredValues;
+
+    pub(super) fn serialize<S: Serializer>(
+        record: &RunRecord,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        (record, &record.declared).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<RunRecord, D::Error> {
+        let (record, declared) = <(RunRecord, Option<DeclaredValues>)>::deserialize(deserializer)?;
+        Ok(RunRecord { declared, ..record })
+    }
+}
+
 /// Where the desired state of a run comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CatalogOrigin {
     /// A directory or file, or the Puppet Server.
     pub(crate) path: String,
@@ -182,7 +205,7 @@ pub(super) fn is_change(kind: RunKind, status: RunStatus, counts: &RunNumbers) -
 }
 
 /// What a run changed about what is known of its device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunEffect {
     /// The connection failed, or works again: it is reported once.
     pub(crate) connection: Option<ConnectionChange>,

@@ -4,11 +4,13 @@ use std::fmt;
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde::{Deserialize, Serialize};
 use uuid::{Builder, Uuid};
 
 /// The key of a run: a UUID of version 7. The process that adds a run makes it, so an insertion whose end is unknown
 /// can be repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub(crate) struct RunUuid(Uuid);
 
 impl RunUuid {
@@ -16,6 +18,20 @@ impl RunUuid {
         let milliseconds = u64::try_from(time.as_millisecond()).unwrap_or_default();
         let random: [u8; 10] = rand::random();
         Self(Builder::from_unix_timestamp_millis(milliseconds, &random).into_uuid())
+    }
+}
+
+impl TryFrom<String> for RunUuid {
+    type Error = uuid::Error;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Uuid::try_parse(&text).map(Self)
+    }
+}
+
+impl From<RunUuid> for String {
+    fn from(uuid: RunUuid) -> Self {
+        uuid.to_string()
     }
 }
 

@@ -160,14 +160,6 @@ const COLUMNS: &str =
 const TABLES: &str = "run JOIN device ON device.id = run.device
     JOIN requester ON requester.id = run.requester";
 
-/// A requested run that has not started.
-pub(crate) struct QueuedRun {
-    pub(crate) run: RunEntry,
-    pub(crate) priority: i32,
-    /// The change windows decide at the start whether it is a plan.
-    pub(crate) follows_windows: bool,
-}
-
 impl HistoryReader<'_> {
     pub(crate) fn runs(&self, filter: &RunFilter) -> Result<Vec<RunEntry>, HistoryError> {
         // A device has an index of its own.
@@ -204,21 +196,6 @@ impl HistoryReader<'_> {
             ],
             entry,
         )
-    }
-
-    /// Runs that were requested and have not started, in the order of their requests.
-    pub(crate) fn queued_runs(&self) -> Result<Vec<QueuedRun>, HistoryError> {
-        let mut select = self.connection.prepare_cached(&format!(
-            "SELECT {COLUMNS}, priority, follows_windows FROM {TABLES}
-             WHERE run.ended IS NULL AND run.status = 'queued' ORDER BY run.id"
-        ))?;
-        select.query_all([], |row| {
-            Ok(QueuedRun {
-                run: entry(row)?,
-                priority: row.get("priority")?,
-                follows_windows: row.get("follows_windows")?,
-            })
-        })
     }
 
     pub(crate) fn run(&self, id: RunId) -> Result<Option<RunEntry>, HistoryError> {

@@ -428,7 +428,7 @@ fn schedule_and_requests_outlive_the_process(engine: TestEngine) {
     let queued = history.read(|reader| reader.queued_runs()).unwrap();
     let queued: Vec<(&str, bool)> = queued
         .iter()
-        .map(|queued| (&*queued.run.device, queued.follows_windows))
+        .map(|(_, queued)| (&*queued.device, queued.follows_windows))
         .collect();
     assert_eq!(queued, [("sw1", false), ("sw1", true)]);
     let filter = RunFilter {

@@ -11,6 +11,7 @@ use switchtender_devices::definitions;
 use super::dispatcher::{RunCause, RunToStart};
 use super::fleet::ServeFleet;
 use super::request::RunRequestError;
+use super::run_store::RunStoreError;
 use super::schedule::DeviceSchedule;
 use super::service::{REQUEST_PRIORITY, Service};
 use crate::clock;
@@ -19,7 +20,9 @@ use crate::fleet::run_request::RunRequest;
 use crate::fleet::stored_plan::{
     PlanSources, PlanUse, PlannedDevices, StoredPlan, definitions_digest,
 };
-use crate::history::approvals::{ApprovalDecision, ApprovalEntry, ApprovalState, NewApproval};
+use crate::history::approvals::{
+    ApprovalDecision, ApprovalEntry, ApprovalOfRun, ApprovalState, NewApproval,
+};
 use crate::history::{HistoryError, NewRun, Requester, RunId, RunUuid};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
@@ -127,10 +130,7 @@ impl Service {
     /// Starts approved plans whose change window is open, and ends expired ones.
     pub(super) async fn advance_approvals(&self) {
         let now = clock::timestamp();
-        let open = self
-            .history()
-            .query(move |reader| reader.open_approvals(now))
-            .await;
+        let open = self.store().open_approvals(now).await;
         let open = open.unwrap_or_else(|error| {
             tracing::error!("cannot read the approvals: {}", chain(&error));
             Vec::new()
@@ -155,15 +155,12 @@ impl Service {
         schedule.is_some_and(|schedule| is_open(schedule, now))
     }
 
-    async fn end_expired(&self, approval: &ApprovalEntry) -> Result<(), HistoryError> {
-        let id = approval.id;
+    async fn end_expired(&self, approval: &ApprovalEntry) -> Result<(), RunStoreError> {
         if self
             .record_approval(approval, "approval-expired", AuditResult::Refused)
             .await
         {
-            self.history()
-                .write(move |writer| writer.end_approval(id))
-                .await?;
+            self.store().end_approval(approval.id).await?;
         }
         Ok(())
     }
@@ -172,14 +169,13 @@ impl Service {
         &self,
         approval: &ApprovalEntry,
         now: Timestamp,
-    ) -> Result<(), HistoryError> {
+    ) -> Result<(), RunStoreError> {
         if !self
             .record_approval(approval, "run-approved", AuditResult::Accepted)
             .await
         {
             return Ok(());
         }
-        let id = approval.id;
         let run = NewRun {
             uuid: RunUuid::new(now),
             device: approval.device.clone(),
@@ -190,10 +186,7 @@ impl Service {
             queued: now,
             started: None,
         };
-        let history = self.history();
-        let added = history
-            .write(move |writer| writer.add_approved_run(id, &run))
-            .await?;
+        let added = self.store().add_approved_run(approval.id, run).await?;
         if let Some(run) = added {
             self.queue(run, &approval.device, RunKind::Apply, now);
         }
@@ -231,14 +224,8 @@ impl Service {
         &self,
         fleet: &ServeFleet,
         start: &RunToStart,
-        run: RunId,
+        found: Option<ApprovalOfRun>,
     ) -> Result<(RunRequest, Option<ApprovalRun>), String> {
-        let found = self
-            .history()
-            .query(move |reader| reader.approval_of_run(run))
-            .await;
-        let found =
-            found.map_err(|error| format!("cannot read the approval: {}", chain(&error)))?;
         let request = fleet.request(start.kind);
         let Some(found) = found else {
             if start.kind == RunKind::Apply && self.needs_approval(&start.device) {

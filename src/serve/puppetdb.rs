@@ -13,8 +13,8 @@ use crate::transaction::{Event, ResourceStatus};
 
 /// The commands of a run.
 pub(super) fn commands(certname: &str, record: &RunRecord, ended: &str) -> Vec<PuppetDbCommand> {
-    let command = |command, version, body: Json| PuppetDbCommand {
-        command,
+    let command = |command: &'static str, version, body: Json| PuppetDbCommand {
+        command: command.into(),
         version,
         certname: certname.to_owned(),
         produced: ended.to_owned(),
@@ -157,10 +157,10 @@ mod tests {
             panic!("two commands");
         };
         let body: Json = serde_json::from_str(&replace.body).unwrap();
-        assert_eq!((replace.command, replace.version), ("replace_facts", 5));
+        assert_eq!((&*replace.command, replace.version), ("replace_facts", 5));
         assert_eq!(body["values"], json!({"model": "C9300"}));
         let body: Json = serde_json::from_str(&store.body).unwrap();
-        assert_eq!((store.command, store.version), ("store_report", 8));
+        assert_eq!((&*store.command, store.version), ("store_report", 8));
         let mut keys: Vec<&str> = body
             .as_object()
             .unwrap()

@@ -6,6 +6,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::run_store::RunStoreError;
 use crate::history::idempotency::KeyedRequest;
 use crate::history::{HistoryError, Requester};
 use crate::run_kind::RunKind;
@@ -88,5 +89,11 @@ pub(crate) enum RunRequestError {
     #[error("no run can start: {0}")]
     NoSpace(String),
     #[error(transparent)]
-    History(#[from] HistoryError),
+    Store(#[from] RunStoreError),
+}
+
+impl From<HistoryError> for RunRequestError {
+    fn from(error: HistoryError) -> Self {
+        Self::Store(error.into())
+    }
 }

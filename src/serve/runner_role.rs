@@ -7,11 +7,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::dispatcher::RunCause;
+use super::run_store::RunStoreError;
 use super::service::Service;
 use crate::clock;
 use crate::error_chain::chain;
-use crate::history::runs::QueuedRun;
 use crate::history::{HistoryError, HistoryStore, RunsLock, RunsLockState};
 use crate::store::blocking_io;
 
@@ -97,28 +96,20 @@ impl Service {
         }
     }
 
-    async fn try_find_requests(&self) -> Result<(), HistoryError> {
+    async fn try_find_requests(&self) -> Result<(), RunStoreError> {
         // A pause that this process stores meanwhile is not reverted.
         let _pauses = self.inner.pauses.lock().await;
-        let read = self
-            .history()
-            .query(|reader| Ok((reader.queued_runs()?, reader.schedules()?)));
-        let (queued, schedules) = read.await?;
+        let requests = self.store().requests().await?;
+        let schedules = self.store().schedules().await?;
         let now = clock::timestamp();
         let mut dispatcher = self.inner.dispatcher();
-        for QueuedRun {
-            run,
-            priority,
-            follows_windows,
-        } in queued
-        {
-            if dispatcher.has_request(run.id) || !dispatcher.has_device(&run.device) {
+        for request in requests {
+            let run = &request.run;
+            if dispatcher.has_request(request.id) || !dispatcher.has_device(&run.device) {
                 continue;
             }
-            let kind = (!follows_windows).then_some(run.kind);
-            let cause = RunCause::Request { run: run.id, kind };
-            dispatcher.request(&run.device, cause, priority, run.queued);
-            self.emit_queued(run.id, &run.device);
+            dispatcher.request(&run.device, request.cause(), run.priority, run.queued);
+            self.emit_queued(request.id, &run.device);
         }
         for (device, schedule) in schedules {
             let is_paused = schedule.pause.is_some();

@@ -15,16 +15,13 @@ use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
 use super::request::{DeviceRequest, RequestedKind, RunRequestError};
+use super::run_store::{CancelRequest, DueTime, RunStore, RunStoreError};
 use super::runner_role::RunnerRole;
 use super::schedule::DeviceSchedule;
 use super::settings::ServeSettings;
 use crate::clock;
 use crate::history::device_state::Pause;
-use crate::history::runs::QueuedRun;
-use crate::history::{
-    AddedRequest, HistoryError, HistoryStore, HistoryWriter, NewRun, RunEffect, RunId, RunUuid,
-    Space,
-};
+use crate::history::{AddedRequest, HistoryStore, NewRun, RunEffect, RunId, RunUuid, Space};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 
@@ -38,7 +35,10 @@ pub(crate) struct Service {
 }
 
 pub(super) struct ServiceState {
+    /// For pages, the API and what is done once for all devices.
     pub(super) history: HistoryStore,
+    /// For the runs.
+    pub(super) store: Arc<dyn RunStore>,
     pub(super) audit: AuditLog,
     pub(super) live: LiveRuns,
     pub(super) dispatcher: Mutex<Dispatcher>,
@@ -100,15 +100,15 @@ impl Service {
         history: HistoryStore,
         audit: AuditLog,
         stop: CancellationToken,
-    ) -> Result<Self, HistoryError> {
+    ) -> Result<Self, RunStoreError> {
         let now = clock::timestamp();
         let limits = fleet.limits();
+        let store: Arc<dyn RunStore> = Arc::new(history.clone());
         let role = RunnerRole::take(&history).await?;
         if let Some(runner) = role.runner() {
             tracing::warn!("this process only reads and passes requests on: {runner} runs devices");
         } else {
-            let interrupt = move |writer: &HistoryWriter<'_>| writer.interrupt_runs(now);
-            let interrupted = history.write(interrupt).await?;
+            let interrupted = store.interrupt(now).await?;
             if interrupted > 0 {
                 tracing::warn!(
                     "{interrupted} runs were interrupted by the end of the last process"
@@ -123,6 +123,7 @@ impl Service {
         let service = Self {
             inner: Arc::new(ServiceState {
                 history,
+                store,
                 audit,
                 live: LiveRuns::new(),
                 dispatcher: Mutex::new(Dispatcher::new(limits)),
@@ -148,7 +149,7 @@ impl Service {
     }
 
     /// Replaces the devices and their settings. Runs in progress are not affected.
-    pub(super) async fn use_fleet(&self, fleet: ServeFleet) -> Result<(), HistoryError> {
+    pub(super) async fn use_fleet(&self, fleet: ServeFleet) -> Result<(), RunStoreError> {
         self.schedule(&fleet).await?;
         let history = self.history();
         history.set_max_size(fleet.settings.max_size).await?;
@@ -167,15 +168,13 @@ impl Service {
         self.inner.reloads.subscribe()
     }
 
-    async fn schedule(&self, fleet: &ServeFleet) -> Result<(), HistoryError> {
-        let (now, known) = (clock::timestamp(), fleet.known());
-        let history = self.history();
+    async fn schedule(&self, fleet: &ServeFleet) -> Result<(), RunStoreError> {
+        let now = clock::timestamp();
+        let store = self.store();
         if !self.is_reader() {
-            history
-                .write(move |writer| writer.update_devices(&known, true, now))
-                .await?;
+            store.use_devices(fleet.known(), now).await?;
         }
-        let stored = history.query(|reader| reader.schedules()).await?;
+        let stored = store.schedules().await?;
         let due = {
             let mut dispatcher = self.inner.dispatcher();
             dispatcher.set_devices(fleet.scheduled(), fleet.limits(), &stored, now);
@@ -184,39 +183,39 @@ impl Service {
         if self.is_reader() {
             return Ok(());
         }
-        history
-            .write(move |writer| {
-                due.iter().try_for_each(|(device, due, failures)| {
-                    writer.set_due(device, *due, *failures, now)
-                })
-            })
-            .await
+        let due = due.into_iter().map(|(device, due, failures)| DueTime {
+            device: device.to_string(),
+            due,
+            failures,
+        });
+        store.set_due(due.collect(), now).await
     }
 
     /// Requests that did not start before the last process ended.
-    async fn restore_requests(&self) -> Result<(), HistoryError> {
-        let queued = self.history().query(|reader| reader.queued_runs()).await?;
-        for QueuedRun { run, .. } in &queued {
-            self.emit_queued(run.id, &run.device);
+    async fn restore_requests(&self) -> Result<(), RunStoreError> {
+        let requests = self.store().requests().await?;
+        for request in &requests {
+            self.emit_queued(request.id, &request.run.device);
         }
         let mut dispatcher = self.inner.dispatcher();
-        for QueuedRun {
-            run,
-            priority,
-            follows_windows,
-        } in queued
-        {
-            let cause = RunCause::Request {
-                run: run.id,
-                kind: (!follows_windows).then_some(run.kind),
-            };
-            dispatcher.request(&run.device, cause, priority, run.queued);
+        for request in &requests {
+            dispatcher.request(
+                &request.run.device,
+                request.cause(),
+                request.run.priority,
+                request.run.queued,
+            );
         }
         Ok(())
     }
 
     pub(crate) fn history(&self) -> &HistoryStore {
         &self.inner.history
+    }
+
+    /// The store of the runs.
+    pub(super) fn store(&self) -> &dyn RunStore {
+        &*self.inner.store
     }
 
     /// The devices as they are loaded now.
@@ -353,22 +352,22 @@ impl Service {
         &self,
         run: RunId,
         reason: Option<String>,
-    ) -> Result<bool, HistoryError> {
-        let now = clock::timestamp();
-        let canceled = self.history().write(move |writer| {
-            let is_canceled = writer.cancel_run(run, now, reason.as_deref())?;
-            Ok((is_canceled, writer.device_name(run)?))
-        });
-        let (is_canceled, device) = canceled.await?;
+    ) -> Result<bool, RunStoreError> {
+        let cancel = CancelRequest {
+            run,
+            reason,
+            time: clock::timestamp(),
+        };
+        let canceled = self.store().cancel(cancel).await?;
         self.inner.live.emit(LiveEvent {
             run,
-            device,
+            device: canceled.device,
             event: LiveEventKind::Ended {
                 status: RunStatus::Canceled,
                 effect: RunEffect::default(),
             },
         });
-        Ok(is_canceled)
+        Ok(canceled.is_canceled)
     }
 
     /// Pauses the scheduled runs of a device, or resumes them.
@@ -398,10 +397,12 @@ impl Service {
         if let Some((due, failures)) = due
             && !self.is_reader()
         {
-            let name = device.to_owned();
-            history
-                .write(move |writer| writer.set_due(&name, due, failures, now))
-                .await?;
+            let due = DueTime {
+                device: device.to_owned(),
+                due,
+                failures,
+            };
+            self.store().set_due(vec![due], now).await?;
         }
         self.inner.wake.notify_one();
         Ok(())
@@ -409,8 +410,7 @@ impl Service {
 
     /// The state of the process.
     pub(crate) async fn report(&self) -> ServiceReport {
-        let history = self.inner.history.clone();
-        let space = crate::store::blocking_io::run(move || history.space().ok()).await;
+        let space = self.store().space().await.ok();
         let dispatcher = self.inner.dispatcher();
         ServiceReport {
             running: dispatcher.running(),

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use jiff::Timestamp;
 use switchtender_devices::driver::Backup;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -19,6 +18,9 @@ use super::fleet::{ReadBackup, ServeFleet};
 use super::live::{LiveEvent, LiveEventKind};
 use super::live_observer;
 use super::puppetdb;
+use super::run_store::{
+    BeginAnswer, BegunRun, DueTime, EndedRun, PlanForApproval, RunStart, StartCause,
+};
 use super::runner_role::REQUEST_INTERVAL;
 use super::service::Service;
 use super::settings::{BackupSettings, ConfigurationReads};
@@ -27,10 +29,8 @@ use crate::error_chain::chain;
 use crate::fleet::runner::panic_message;
 use crate::history::puppetdb_commands::PuppetDbCommand;
 use crate::history::{
-    CompletedRun, ConnectionChange, HistoryError, NewRun, Requester, RunEffect, RunId, RunUuid,
-    Space,
+    CompletedRun, ConnectionChange, NewRun, Requester, RunEffect, RunId, RunUuid, Space,
 };
-use crate::store::blocking_io;
 
 /// Interval between checks of the free space, and between attempts to store a result.
 const SPACE_INTERVAL: Duration = Duration::from_secs(5);
@@ -49,12 +49,11 @@ enum NoStart {
     Withdrawn,
 }
 
-/// What is stored about a run, in one transaction.
+/// The result of a run.
 struct RunResult {
     completed: CompletedRun,
     commands: Vec<PuppetDbCommand>,
-    /// The approval that a plan was made for, with the plan as JSON.
-    plan: Option<(i64, String)>,
+    plan: Option<PlanForApproval>,
 }
 
 impl RunResult {
@@ -144,18 +143,20 @@ impl Service {
 
     /// Runs a device and stores the result.
     async fn run_device(&self, start: RunToStart) {
-        let run = match self.begin(&start).await {
-            Ok(run) => run,
+        let begun = match self.begin(&start).await {
+            Ok(begun) => begun,
             Err(reason) => return self.cannot_begin(&start, reason),
         };
+        let (run, requester) = (begun.id, begun.run.requester.clone());
         self.emit(run, &start, LiveEventKind::Started { kind: start.kind });
         let fleet = self.inner.fleet();
         let observer = live_observer::observer(self, run);
-        let (request, approval) = match self.run_request(&fleet, &start, run).await {
+        let (request, approval) = match self.run_request(&fleet, &start, begun.approval).await {
             Ok(found) => found,
             Err(reason) => {
                 let completed = CompletedRun::lost(start.kind, reason, clock::timestamp());
-                return self.end(run, &start, RunResult::of(completed)).await;
+                let result = RunResult::of(completed);
+                return self.end(run, &start, begun.run, result).await;
             }
         };
         let work = fleet.run(&start.device, request, &observer);
@@ -199,8 +200,10 @@ impl Service {
             }
         };
         let plan = approval.as_ref().and_then(|approval| {
-            let plan = approval.plan(&start)?;
-            Some((approval.id, plan))
+            Some(PlanForApproval {
+                approval: approval.id,
+                plan: approval.plan(&start)?,
+            })
         });
         let status = completed.record.status();
         let result = RunResult {
@@ -208,27 +211,23 @@ impl Service {
             plan,
             ..RunResult::of(completed)
         };
-        self.end(run, &start, result).await;
+        self.end(run, &start, begun.run, result).await;
         if let Some(approval) = approval.filter(ApprovalRun::is_applied) {
             self.end_approved(approval.id, &start.device, status).await;
         }
         if let (Some(settings), Some(backup)) = (&fleet.settings.backup, backup) {
-            let device = start.device.to_string();
-            self.back_up(settings, run, device, backup).await;
+            let read = RunBackup {
+                device: start.device.to_string(),
+                run,
+                user: requester.to_string(),
+                backup,
+            };
+            self.back_up(settings, read).await;
         }
     }
 
     /// Writes what was read of a device to its files.
-    async fn back_up(&self, settings: &BackupSettings, run: RunId, device: String, backup: Backup) {
-        let found = self.history().query(move |reader| reader.run(run)).await;
-        let requester = found.ok().flatten().map(|run| run.requester);
-        let user = requester.map_or_else(String::new, |requester| requester.to_string());
-        let read = RunBackup {
-            device,
-            run,
-            user,
-            backup,
-        };
+    async fn back_up(&self, settings: &BackupSettings, read: RunBackup) {
         let written = self.inner.backups.write(settings, read, &self.inner.stop);
         let problem = written.await.err().map(|error| error.text());
         if let Some(problem) = &problem {
@@ -238,52 +237,18 @@ impl Service {
     }
 
     /// Stores that a run starts. The space is checked before each run: its result must be stored.
-    async fn begin(&self, start: &RunToStart) -> Result<RunId, NoStart> {
+    async fn begin(&self, start: &RunToStart) -> Result<BegunRun, NoStart> {
         self.check_space().await;
         if let Some(problem) = self.condition().no_runs {
             return Err(NoStart::Problem(problem));
         }
-        let stored = self.store_start(start).await;
+        let stored = self.store().begin(run_start(start)).await;
         let stored = stored.map_err(|error| {
             NoStart::Problem(format!("cannot store the run: {}", chain(&error)))
         })?;
-        stored.ok_or(NoStart::Withdrawn)
-    }
-
-    async fn store_start(&self, start: &RunToStart) -> Result<Option<RunId>, HistoryError> {
-        let (now, device) = (clock::timestamp(), start.device.to_string());
-        match &start.cause {
-            RunCause::Request { run, .. } => {
-                let run = *run;
-                let history = self.history();
-                let started = history
-                    .write(move |writer| {
-                        writer.end_lost_runs(&device, now)?;
-                        writer.start_run(run, now)
-                    })
-                    .await?;
-                Ok(started.then_some(run))
-            }
-            RunCause::Schedule => {
-                let new_run = NewRun {
-                    uuid: RunUuid::new(now),
-                    device: device.clone(),
-                    kind: start.kind,
-                    follows_windows: true,
-                    requester: Requester::schedule(),
-                    priority: start.priority,
-                    queued: start.due,
-                    started: Some(now),
-                };
-                let history = self.history();
-                let run = history
-                    .write(move |writer| {
-                        writer.end_lost_runs(&device, now)?;
-                        writer.add_run(&new_run)
-                    })
-                    .await?;
-                Ok(Some(run))
-            }
+        match stored {
+            BeginAnswer::Begun(begun) => Ok(*begun),
+            BeginAnswer::Withdrawn => Err(NoStart::Withdrawn),
         }
     }
 
@@ -326,25 +291,32 @@ impl Service {
                 if counts.changed > 0 || counts.pending > 0 || counts.failed > 0 {
                     return true;
                 }
-                let device = start.device.to_string();
-                let query = self
-                    .history()
-                    .query(move |reader| reader.configurations(&device, 1, 0));
-                query.await.is_ok_and(|known| known.is_empty())
+                let known = self.store().has_configuration(&start.device).await;
+                known.is_ok_and(|known| !known)
             }
         }
     }
 
     /// Stores the result, and only then ends the run.
-    async fn end(&self, run: RunId, start: &RunToStart, result: RunResult) {
+    async fn end(&self, run: RunId, start: &RunToStart, new: NewRun, result: RunResult) {
         let (status, ended) = (result.completed.record.status(), result.completed.ended);
         let is_failure = status.is_failure();
-        let next = self
+        let (due, failures) = self
             .inner
             .dispatcher()
             .after_run(&start.device, is_failure, ended);
-        let result = Arc::new(result);
-        let effect = self.store_result(run, start, next, &result).await;
+        let result = Arc::new(EndedRun {
+            run: new,
+            completed: result.completed,
+            commands: result.commands,
+            plan: result.plan,
+            due: DueTime {
+                device: start.device.to_string(),
+                due,
+                failures,
+            },
+        });
+        let effect = self.store_result(run, &result).await;
         self.inner
             .dispatcher()
             .finish(&start.device, is_failure, ended);
@@ -363,37 +335,15 @@ impl Service {
     }
 
     /// Writes the result until it is stored. `None`: the process stopped before.
-    async fn store_result(
-        &self,
-        run: RunId,
-        start: &RunToStart,
-        (due, failures): (Option<Timestamp>, u32),
-        result: &Arc<RunResult>,
-    ) -> Option<RunEffect> {
+    async fn store_result(&self, run: RunId, result: &Arc<EndedRun>) -> Option<RunEffect> {
         let mut attempts = 0;
         loop {
-            let (device, result) = (Arc::clone(&start.device), Arc::clone(result));
-            let max_size = self.history().max_size();
-            let written = self.history().write(move |writer| {
-                let (completed, commands) = (&result.completed, &result.commands);
-                if writer.has_result(run)? {
-                    // The connection was lost at the end of an earlier attempt.
-                    return Ok((RunEffect::default(), 0));
+            let error = match self.store().finish(Arc::clone(result)).await {
+                Ok(finished) => {
+                    self.warn_about_lost_commands(finished.lost_commands);
+                    return Some(finished.effect);
                 }
-                if let Some((approval, plan)) = &result.plan {
-                    writer.set_plan(*approval, plan)?;
-                }
-                let effect = writer.finish_run(run, completed)?;
-                let lost = writer.add_puppetdb_commands(commands, max_size, completed.ended)?;
-                writer.set_due(&device, due, failures, completed.ended)?;
-                Ok((effect, lost))
-            });
-            let error = match written.await {
-                Ok((effect, lost)) => {
-                    self.warn_about_lost_commands(lost);
-                    return Some(effect);
-                }
-                Err(error) => chain(&error),
+                Err(error) => error,
             };
             tracing::error!("cannot store the result of run {run}: {error}");
             self.refuse_runs(format!("cannot store results: {error}"));
@@ -423,9 +373,7 @@ impl Service {
 
     /// Stops new runs without free space, and starts them again with it.
     async fn check_space(&self) {
-        let history = self.history().clone();
-        let space = blocking_io::run(move || history.space()).await;
-        let problem = match space {
+        let problem = match self.store().space().await {
             Ok(Space { problem: None, .. }) => self.lock_problem().await,
             Ok(space) => space.problem,
             Err(error) => Some(chain(&error)),
@@ -471,6 +419,29 @@ impl Service {
             device: start.device.to_string(),
             event,
         });
+    }
+}
+
+/// What the store is told of a run that begins.
+fn run_start(start: &RunToStart) -> RunStart {
+    let (time, device) = (clock::timestamp(), start.device.to_string());
+    let cause = match &start.cause {
+        RunCause::Request { run, .. } => StartCause::Request(*run),
+        RunCause::Schedule => StartCause::New(NewRun {
+            uuid: RunUuid::new(time),
+            device: device.clone(),
+            kind: start.kind,
+            follows_windows: true,
+            requester: Requester::schedule(),
+            priority: start.priority,
+            queued: start.due,
+            started: Some(time),
+        }),
+    };
+    RunStart {
+        device,
+        time,
+        cause,
     }
 }
 

@@ -10,12 +10,13 @@ use crate::cli::options::serve_state;
 use crate::cli::options::store_options::cannot_open;
 use crate::cli::runtime::block_on;
 use crate::fleet::device_run::STOP_GRACE;
-use crate::history::HistoryStore;
+use crate::history::{HistoryStore, StoreLocation};
 use crate::serve::access::{AccessPaths, AuditLog};
 use crate::serve::demo::DemoDirectory;
 use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
 use crate::serve::process_lock::{ProcessLock, ProcessLockError};
 use crate::serve::reload::log_warnings;
+use crate::serve::run_store::RunStoreError;
 use crate::serve::service::Service;
 use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
 use crate::serve::systemd;
@@ -107,7 +108,7 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             stopping.stop.clone(),
         )
         .await;
-        let service = service.map_err(|error| cannot_open(&location, error))?;
+        let service = service.map_err(|error| cannot_use(&location, error))?;
         service.use_drift_reader(accept::drift_reader());
         // The process that runs the devices delivers.
         let webhooks =
@@ -152,6 +153,16 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         drop(watchdog);
         Ok(Exit::SUCCESS)
     })
+}
+
+fn cannot_use(location: &StoreLocation, error: RunStoreError) -> CommandError {
+    let hint = error.hint.clone();
+    let text = format!("cannot use the store {location}");
+    let error = CommandError::new(text).with_source(error);
+    match hint {
+        Some(hint) => error.hint(&hint),
+        None => error,
+    }
 }
 
 fn lock_error(error: ProcessLockError) -> CommandError {

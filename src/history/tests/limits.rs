@@ -23,7 +23,7 @@ fn full_store_refuses_runs_and_stores_again_after_retention() {
         problem = problem.or(sandbox.history.space().unwrap().problem);
         assert!(stored < 1000, "the limit has no effect");
     };
-    assert!(error.is_full(), "{error}");
+    assert!(matches!(error, HistoryError::Full), "{error}");
     // New runs are refused while results can still be stored.
     let problem = problem.expect("a warning before the store is full");
     assert!(problem.contains("is full: "), "{problem}");
@@ -161,7 +161,7 @@ fn runs_of_undelivered_webhook_messages_stay(engine: TestEngine) {
 
 fn command(minute: i64, size: usize) -> puppetdb_commands::PuppetDbCommand {
     puppetdb_commands::PuppetDbCommand {
-        command: "store_report",
+        command: "store_report".into(),
         version: 8,
         certname: "sw1".to_owned(),
         produced: crate::clock::puppet_time(time(minute)),

@@ -20,6 +20,7 @@ use crate::serve::accept_drift::{AcceptDriftError, AcceptedDrift};
 use crate::serve::access::{AuditEntry, AuditResult, Denied, Principal, Role};
 use crate::serve::approvals::approval_target;
 use crate::serve::request::{DeviceRequest, RequestedKind, RunRequestError};
+use crate::serve::run_store::StoreProblem;
 
 /// Maximum length of the reason of a pause, in characters.
 const MAX_REASON: usize = 500;
@@ -353,13 +354,13 @@ fn failed(error: &RunRequestError) -> WebError {
         RunRequestError::Stopping | RunRequestError::NoSpace(_) => {
             WebError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
         }
-        RunRequestError::History(error) if error.is_full() => {
+        RunRequestError::Store(error) if error.problem == StoreProblem::Away => {
             let failed = WebError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string());
-            match error.hint() {
+            match &error.hint {
                 Some(hint) => failed.hint(hint),
                 None => failed,
             }
         }
-        RunRequestError::History(error) => WebError::internal(error),
+        RunRequestError::Store(error) => WebError::internal(error),
     }
 }

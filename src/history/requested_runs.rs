@@ -1,0 +1,54 @@
+//! Runs that were requested and have not started.
+
+use jiff::Timestamp;
+
+use super::sql::{OptionalRow as _, Row};
+use super::time_column::{optional_time, time};
+use super::{HistoryError, HistoryReader, HistoryWriter, NewRun, Requester, RunId};
+
+const SELECT: &str =
+    "SELECT run.id AS id, uuid, device.name AS device, run.kind AS kind, follows_windows,
+    requester.kind AS requester_kind, requester.name AS requester_name, priority, queued, started
+    FROM run JOIN device ON device.id = run.device JOIN requester ON requester.id = run.requester";
+
+impl HistoryReader<'_> {
+    /// Runs that were requested and have not started, in the order of their requests.
+    pub(crate) fn queued_runs(&self) -> Result<Vec<(RunId, NewRun)>, HistoryError> {
+        let mut select = self.connection.prepare_cached(&format!(
+            "{SELECT} WHERE run.ended IS NULL AND run.status = 'queued' ORDER BY run.id"
+        ))?;
+        select.query_all([], |row| Ok((RunId(row.get("id")?), requested(row)?)))
+    }
+}
+
+impl HistoryWriter<'_> {
+    /// Starts a requested run. `None`: it was withdrawn, or has started.
+    pub(crate) fn start_request(
+        &self,
+        run: RunId,
+        time: Timestamp,
+    ) -> Result<Option<NewRun>, HistoryError> {
+        if !self.start_run(run, time)? {
+            return Ok(None);
+        }
+        let select = format!("{SELECT} WHERE run.id = ?1");
+        let mut select = self.connection.prepare_cached(&select)?;
+        select.query_row([run.0], requested).optional()
+    }
+}
+
+fn requested(row: &Row<'_>) -> rusqlite::Result<NewRun> {
+    Ok(NewRun {
+        uuid: row.get("uuid")?,
+        device: row.get("device")?,
+        kind: row.get("kind")?,
+        follows_windows: row.get("follows_windows")?,
+        requester: Requester {
+            kind: row.get("requester_kind")?,
+            name: row.get("requester_name")?,
+        },
+        priority: row.get("priority")?,
+        queued: time(row, "queued")?,
+        started: optional_time(row, "started")?,
+    })
+}

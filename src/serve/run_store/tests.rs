@@ -1,0 +1,105 @@
+//! Results are stored once, also if they were stored as a text before.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::*;
+use crate::history::runs::RunFilter;
+use crate::history::{CatalogOrigin, HistoryOptions, HistoryStore, Requester, RunUuid};
+use crate::report::{RunRecord, RunStatus};
+use crate::run_kind::RunKind;
+
+fn history() -> (tempfile::TempDir, HistoryStore) {
+    let directory = tempfile::tempdir().unwrap();
+    let options = HistoryOptions::at(directory.path().join("history.db"));
+    (directory, HistoryStore::open(options).unwrap())
+}
+
+fn new_run(time: Timestamp) -> NewRun {
+    NewRun {
+        uuid: RunUuid::new(time),
+        device: "sw1".to_owned(),
+        kind: RunKind::Plan,
+        follows_windows: true,
+        requester: Requester::schedule(),
+        priority: 0,
+        queued: time,
+        started: Some(time),
+    }
+}
+
+/// The result of a plan with a resource, whose declared values are in no report.
+fn ended(run: NewRun) -> EndedRun {
+    let report = serde_json::json!({
+        "host": "sw1", "time": "2026-11-24T12:00:00Z", "status": "unchanged",
+        "configuration_version": "1", "transaction_completed": true,
+        "resource_statuses": {"Network_vlan[10]": {"file": "site.pp", "line": 1, "events": []}},
+    });
+    let mut record = RunRecord::of_json(report.to_string().as_bytes()).unwrap();
+    record.kind = run.kind;
+    let values = vec![("vlan_name".to_owned(), "ten".to_owned())];
+    record.declared = Some([("Network_vlan[10]".to_owned(), values)].into());
+    record.facts = Some(BTreeMap::from([("os".to_owned(), "ios".to_owned())]));
+    EndedRun {
+        completed: CompletedRun {
+            record,
+            ended: run.queued,
+            configuration: Some("hostname sw1\n".to_owned()),
+            line_classes: None,
+            origin: Some(CatalogOrigin {
+                path: "/state".to_owned(),
+                is_authoritative: true,
+            }),
+        },
+        commands: vec![PuppetDbCommand {
+            command: "replace_facts".into(),
+            version: 5,
+            certname: "sw1".to_owned(),
+            produced: "2026-11-24T12:00:00.000Z".to_owned(),
+            body: "{}".to_owned(),
+        }],
+        plan: None,
+        due: DueTime {
+            device: run.device.clone(),
+            due: Some(run.queued),
+            failures: 3,
+        },
+        run,
+    }
+}
+
+#[tokio::test]
+async fn a_result_of_text_has_all_parts_and_is_stored_once_without_its_begin() {
+    let (_directory, history) = history();
+    let run = new_run("2026-11-24T12:00:00Z".parse().unwrap());
+    let text = serde_json::to_string(&ended(run)).unwrap();
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let ended: EndedRun = serde_json::from_str(&text).unwrap();
+        ids.push(history.finish(Arc::new(ended)).await.unwrap().id);
+    }
+    assert_eq!(ids[0], ids[1]);
+    let all = RunFilter {
+        limit: 10,
+        ..RunFilter::default()
+    };
+    let (runs, resources, schedules, queue) = history
+        .query(move |reader| {
+            Ok((
+                reader.runs(&all)?,
+                reader.search_resources("sw1", "", 10, 0)?,
+                reader.schedules()?,
+                reader.puppetdb_queue()?,
+            ))
+        })
+        .await
+        .unwrap();
+    assert_eq!(runs.len(), 1);
+    assert_eq!(runs[0].status, RunStatus::Unchanged);
+    assert_eq!(
+        resources[0].declared,
+        [("vlan_name".to_owned(), "ten".to_owned())]
+    );
+    assert_eq!(schedules["sw1"].failures, 3);
+    assert_eq!(queue.waiting, 1);
+}
