@@ -34,6 +34,7 @@ mod runs_lock;
 mod schema;
 mod server_address;
 mod sql;
+mod state_table;
 #[cfg(test)]
 mod tests;
 mod text_delta;

@@ -5,6 +5,8 @@
 //! after a crash it is the old or the new one. Structures have a version; other versions are refused.
 //! The next run depends on structures, so they are synced to disk before a run ends. Texts only report
 //! a run and are not synced.
+//!
+//! With a store for several hosts, structures are in its table ([`state_table`]), and the files are copies.
 
 pub(crate) mod blocking_io;
 pub(crate) mod file;
@@ -12,31 +14,46 @@ pub(crate) mod identity;
 mod lock;
 pub(crate) mod rollout_log;
 pub(crate) mod secret_digests;
+mod shared_state;
+pub(crate) mod state_key;
+pub(crate) mod state_table;
 mod stored_device;
+mod structures;
 
 use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use switchtender_devices::format_version::FormatVersion;
 use switchtender_devices::names::DeviceName;
 
 use file::Durability;
 pub(crate) use file::{StoreError, create_dir};
 pub(crate) use lock::{DeviceLock, HeldLocks, LockError, LockSubject};
 pub(crate) use lock::{FileLock, FileLockError};
+pub(crate) use shared_state::SharedState;
 pub(crate) use stored_device::{REPORT, SUMMARY, StoredDevice};
+
+/// The directory of structures with one file for each run.
+pub(crate) const RECORDS: &str = "undo";
 
 /// The state directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     root: PathBuf,
+    shared: Option<SharedState>,
 }
 
 impl Store {
     pub(crate) fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self {
+            root: root.into(),
+            shared: None,
+        }
+    }
+
+    /// The same directory, with the structures in the table of a store. `None`: they are in files.
+    #[must_use]
+    pub(crate) fn shared(self, shared: Option<SharedState>) -> Self {
+        Self { shared, ..self }
     }
 
     /// The state directory unless the user gives one: `$SWITCHTENDER_STATE`, else
@@ -64,6 +81,9 @@ impl Store {
             device: name.clone(),
             root: self.root.clone(),
             dir: self.root.join("devices").join(directory_name(name)),
+            shared: self.shared.clone(),
+            epoch: None,
+            reads_copies: false,
         }
     }
 }
@@ -84,9 +104,30 @@ pub(crate) struct DeviceStore {
     device: DeviceName,
     root: PathBuf,
     dir: PathBuf,
+    shared: Option<SharedState>,
+    /// The epoch of the lease under which structures are changed.
+    epoch: Option<i64>,
+    /// While the store is away, structures are read from the copies on this host.
+    reads_copies: bool,
 }
 
 impl DeviceStore {
+    /// The store for a run under a lease.
+    #[must_use]
+    pub(crate) fn with_epoch(self, epoch: Option<i64>) -> Self {
+        Self { epoch, ..self }
+    }
+
+    /// The store for work that changes nothing on the device: while the store of several hosts is away, the copies on
+    /// this host suffice.
+    #[must_use]
+    pub(crate) fn read_copies(self, reads_copies: bool) -> Self {
+        Self {
+            reads_copies,
+            ..self
+        }
+    }
+
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
@@ -99,35 +140,6 @@ impl DeviceStore {
     /// Locks a device, or what belongs to its name, until the lock is dropped.
     pub(crate) fn lock(&self, subject: &LockSubject) -> Result<DeviceLock, LockError> {
         lock::take(self, subject)
-    }
-
-    /// Reads a structure written by [`DeviceStore::save`]; `None` if there is none yet.
-    pub(crate) fn load<T: DeserializeOwned>(
-        &self,
-        name: &str,
-        version: FormatVersion,
-    ) -> Result<Option<T>, StoreError> {
-        file::load(&self.dir.join(name), version)
-    }
-
-    /// Writes a structure with its version, atomically.
-    pub(crate) fn save<T: Serialize>(
-        &self,
-        name: &str,
-        version: FormatVersion,
-        content: &T,
-    ) -> Result<(), StoreError> {
-        file::save(&self.dir.join(name), version, content)
-    }
-
-    /// The names of the structures in a directory, without `.json`, sorted.
-    pub(crate) fn structures(&self, directory: &str) -> Result<Vec<String>, StoreError> {
-        file::structures(&self.dir.join(directory))
-    }
-
-    /// Removes a structure, if it exists.
-    pub(crate) fn remove(&self, name: &str) -> Result<(), StoreError> {
-        file::remove(&self.dir.join(name))
     }
 
     /// Writes a text file, atomically.

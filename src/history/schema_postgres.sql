@@ -322,3 +322,20 @@ CREATE TABLE release_file (
     PRIMARY KEY (release, path)
 );
 CREATE INDEX release_file_sha256 ON release_file (sha256);
+
+-- What the next run of a device needs, for several hosts. What could reveal a secret is sealed with the key of the hosts.
+CREATE TABLE device_state (
+    device TEXT NOT NULL,
+    -- The name of the file, without a store.
+    file TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    -- The lease under which it was written.
+    epoch BIGINT NOT NULL,
+    PRIMARY KEY (device, file)
+);
+
+-- The fingerprint of the key of the hosts.
+CREATE TABLE state_key (
+    id BIGINT PRIMARY KEY CHECK (id = 1),
+    fingerprint TEXT NOT NULL
+);

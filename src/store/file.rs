@@ -7,6 +7,9 @@ use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Serialize};
 use switchtender_devices::format_version::{FormatVersion, OtherVersion};
 
+use super::state_key::SealedError;
+use super::state_table::StateTableError;
+
 /// The version of a file of the state.
 pub(crate) const fn state_version(number: u32) -> FormatVersion {
     FormatVersion {
@@ -39,6 +42,14 @@ pub(crate) enum StoreError {
         #[source]
         version: OtherVersion,
     },
+    #[error("cannot use {subject} in the store")]
+    Table {
+        subject: String,
+        #[source]
+        source: StateTableError,
+    },
+    #[error(transparent)]
+    Sealed(#[from] SealedError),
 }
 
 #[derive(Serialize)]
@@ -62,24 +73,66 @@ pub(crate) fn version_of(json: &str) -> serde_json::Result<i64> {
     serde_json::from_str(json).map(|VersionOnly { version }| version)
 }
 
+/// The bytes of a file; `None`: there is none.
+pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed("read", path)(error)),
+    }
+}
+
+/// The structure in the bytes of a file.
+pub(crate) fn decode<T: DeserializeOwned>(
+    path: &Path,
+    bytes: &[u8],
+    version: FormatVersion,
+) -> Result<T, StoreError> {
+    let text = std::str::from_utf8(bytes).map_err(de::Error::custom);
+    let text = text.map_err(damaged(path))?;
+    let found = version_of(text).map_err(damaged(path))?;
+    version.check(found).map_err(other_version(path))?;
+    let content: ContentOnly<T> = serde_json::from_str(text).map_err(damaged(path))?;
+    Ok(content.content)
+}
+
+/// The bytes of a structure with its version.
+pub(crate) fn encode<T: Serialize>(
+    path: &Path,
+    version: FormatVersion,
+    content: &T,
+) -> Result<Vec<u8>, StoreError> {
+    let version = version.number;
+    serde_json::to_vec(&VersionedRef { version, content }).map_err(damaged(path))
+}
+
+/// Refuses to replace a structure of another version. A damaged one is replaced.
+pub(crate) fn check_replaced(
+    path: &Path,
+    found: &[u8],
+    version: FormatVersion,
+) -> Result<(), StoreError> {
+    let text = std::str::from_utf8(found).ok();
+    match text.and_then(|text| version_of(text).ok()) {
+        Some(found) => version.check(found).map_err(other_version(path)),
+        None => Ok(()),
+    }
+}
+
+fn damaged(path: &Path) -> impl Fn(serde_json::Error) -> StoreError {
+    move |source| StoreError::Damaged {
+        path: path.to_owned(),
+        source,
+    }
+}
+
 pub(crate) fn load<T: DeserializeOwned>(
     path: &Path,
     version: FormatVersion,
 ) -> Result<Option<T>, StoreError> {
-    let text = match std::fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed("read", path)(error)),
-    };
-    let damaged = |source| StoreError::Damaged {
-        path: path.to_owned(),
-        source,
-    };
-    let text = std::str::from_utf8(&text).map_err(|error| damaged(de::Error::custom(error)))?;
-    let found = version_of(text).map_err(damaged)?;
-    version.check(found).map_err(other_version(path))?;
-    let ContentOnly { content } = serde_json::from_str(text).map_err(damaged)?;
-    Ok(Some(content))
+    let bytes = read(path)?;
+    let content = bytes.map(|bytes| decode(path, &bytes, version));
+    content.transpose()
 }
 
 /// Writes a structure. A file of another version stays, and is an error.
@@ -88,20 +141,12 @@ pub(crate) fn save<T: Serialize>(
     version: FormatVersion,
     content: &T,
 ) -> Result<(), StoreError> {
-    let written = VersionedRef {
-        version: version.number,
-        content,
-    };
-    let text = serde_json::to_vec(&written).map_err(|source| StoreError::Damaged {
-        path: path.to_owned(),
-        source,
-    })?;
-    // A missing or damaged file is replaced.
-    let found = std::fs::read_to_string(path).ok();
-    if let Some(found) = found.and_then(|text| version_of(&text).ok()) {
-        version.check(found).map_err(other_version(path))?;
+    let bytes = encode(path, version, content)?;
+    // What cannot be read is replaced.
+    if let Ok(Some(found)) = read(path) {
+        check_replaced(path, &found, version)?;
     }
-    replace(path, &text, Durability::Disk)
+    replace(path, &bytes, Durability::Disk)
 }
 
 fn other_version(path: &Path) -> impl FnOnce(OtherVersion) -> StoreError {
@@ -177,17 +222,20 @@ pub(crate) fn directories(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(found)
 }
 
-/// The files in a directory and below it.
-pub(crate) fn below(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    let mut files = Vec::new();
-    for path in entries(dir)? {
-        if path.is_dir() {
-            files.extend(below(&path)?)
-        } else {
-            files.push(path)
-        }
+/// Moves a file. The directory of the target is created.
+pub(crate) fn move_to(path: &Path, target: &Path) -> Result<(), StoreError> {
+    if let Some(parent) = target.parent() {
+        create_dir(parent).map_err(failed("create the directory of", target))?;
     }
-    Ok(files)
+    std::fs::rename(path, target).map_err(failed("move", path))
+}
+
+/// Removes a directory with its files, if it exists.
+pub(crate) fn remove_directory(dir: &Path) -> Result<(), StoreError> {
+    match std::fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("remove", dir)(error)),
+        _ => Ok(()),
+    }
 }
 
 fn entries(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {

@@ -18,17 +18,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use switchtender_devices::format_version::FormatVersion;
 
 use super::file::state_version;
-use super::{DeviceStore, StoreError, directory_name, file};
+use super::{DeviceStore, StoreError, directory_name};
 
 const FILE: &str = "identity.json";
 const VERSION: FormatVersion = state_version(1);
-const OTHERS: &str = "others";
+pub(super) const OTHERS: &str = "others";
 /// The beginning of fingerprints of host keys. Those of certificates have hexadecimal pairs.
 const HOST_KEY: &str = "SHA256:";
 
@@ -166,12 +165,6 @@ pub(crate) enum AcceptError {
     },
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("cannot move {path}")]
-    Move {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
 }
 
 fn list(states: &[Owner]) -> String {
@@ -187,7 +180,7 @@ impl DeviceStore {
 
     /// The states with the name of the device: that of the first device, then those of others.
     pub(crate) fn states(&self) -> Result<Vec<DeviceStore>, StoreError> {
-        let others = file::directories(&self.dir.join(OTHERS))?.into_iter();
+        let others = self.directories(OTHERS)?.into_iter();
         let others = others.map(|dir| DeviceStore {
             dir,
             ..self.clone()
@@ -195,8 +188,9 @@ impl DeviceStore {
         Ok([self.clone()].into_iter().chain(others).collect())
     }
 
-    /// The state of the device that answers. Nothing is written.
+    /// The state of the device that answers. Only what waits for the store is written.
     pub(crate) fn owned_by(&self, seen: Owner) -> Result<OwnedState, StoreError> {
+        self.synchronize()?;
         let first = self.owner()?;
         let is_first = |owner: &Owner| !owner.identity.is_other(&seen.identity);
         if first.as_ref().is_some_and(is_first) {
@@ -287,28 +281,10 @@ impl DeviceStore {
         Ok(before)
     }
 
-    /// Moves the files of a state below `others` to another one.
-    fn merge_into(&self, target: &DeviceStore, prevails: Prevails) -> Result<(), AcceptError> {
-        for path in file::below(&self.dir)? {
-            let failed = |source| AcceptError::Move {
-                path: path.clone(),
-                source,
-            };
-            let Ok(name) = path.strip_prefix(&self.dir) else {
-                continue;
-            };
-            let to = target.dir.join(name);
-            if name.as_os_str() == FILE || (to.exists() && prevails == Prevails::Target) {
-                continue;
-            }
-            if let Some(parent) = to.parent() {
-                file::create_dir(parent).map_err(failed)?;
-            }
-            std::fs::rename(&path, &to).map_err(failed)?;
-        }
-        std::fs::remove_dir_all(&self.dir).map_err(|source| AcceptError::Move {
-            path: self.dir.clone(),
-            source,
+    /// Moves a state below `others` to another one.
+    fn merge_into(&self, target: &DeviceStore, prevails: Prevails) -> Result<(), StoreError> {
+        self.move_structures(target, |name| {
+            Ok(name == FILE || (prevails == Prevails::Target && target.has(name)?))
         })
     }
 }

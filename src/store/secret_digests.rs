@@ -84,7 +84,7 @@ impl SecretDigests {
 
     /// Writes the key if it is new, so that later runs have the same digests.
     pub(crate) fn save_key(&self, store: &DeviceStore) -> Result<(), StoreError> {
-        if !store.dir().join(FILE).exists() {
+        if !store.has(FILE)? {
             let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
             digests.changed = true;
         }

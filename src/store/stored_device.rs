@@ -1,5 +1,6 @@
 //! The devices with files in the state directory, and the removal of these files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 use switchtender_devices::names::DeviceName;
 
-use super::{DeviceStore, LockError, LockSubject, Store, directory_name};
+use super::{DeviceStore, LockError, LockSubject, Store, StoreError, directory_name, file};
 
 /// The report of the last run, below the directory of a device.
 pub(crate) const REPORT: &str = "state/last_run_report.json";
@@ -28,6 +29,8 @@ pub(crate) struct StoredDevice {
 pub(crate) enum RemoveStateError {
     #[error(transparent)]
     Locked(#[from] LockError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     #[error("cannot remove {path}")]
     Io {
         path: PathBuf,
@@ -37,25 +40,29 @@ pub(crate) enum RemoveStateError {
 }
 
 impl Store {
-    /// The devices with a directory, sorted by name. Directories with another name are left out.
-    pub(crate) fn devices(&self) -> io::Result<Vec<StoredDevice>> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir(self.root.join("devices"))? {
-            let entry = entry?;
-            let directory = entry.file_name();
-            let Some(directory) = directory.to_str() else {
+    /// The devices with a directory or structures in a store, sorted by name. Directories with another name are left
+    /// out.
+    pub(crate) fn devices(&self) -> Result<Vec<StoredDevice>, StoreError> {
+        let mut names = BTreeSet::new();
+        for path in file::directories(&self.root.join("devices"))? {
+            let Some(directory) = path.file_name().and_then(|name| name.to_str()) else {
                 continue;
             };
             let name = percent_decode_str(directory).decode_utf8();
             let name = name.ok().and_then(|name| DeviceName::parse(&name).ok());
-            if let Some(name) = name.filter(|name| directory_name(name) == directory) {
-                let dir = entry.path();
-                let store = self.device(&name);
-                found.push(StoredDevice { name, dir, store });
+            names.extend(name.filter(|name| directory_name(name) == directory));
+        }
+        if let Some(shared) = &self.shared {
+            for name in shared.devices()? {
+                names.extend(DeviceName::parse(&name).ok());
             }
         }
-        found.sort_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
-        Ok(found)
+        let devices = names.into_iter().map(|name| {
+            let store = self.device(&name);
+            let dir = store.dir.clone();
+            StoredDevice { name, dir, store }
+        });
+        Ok(devices.collect())
     }
 }
 
@@ -78,7 +85,8 @@ impl StoredDevice {
     /// Removes the directory of the device, unless a run has locked it.
     pub(crate) fn remove(&self) -> Result<(), RemoveStateError> {
         let _lock = self.store.lock(&LockSubject::Name)?;
-        fs::remove_dir_all(&self.dir).map_err(failed(&self.dir))
+        self.store.remove_shared()?;
+        Ok(file::remove_directory(&self.dir)?)
     }
 
     /// Removes the report and the summary of the last run, unless a run has locked the device.

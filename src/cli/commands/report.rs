@@ -1,6 +1,5 @@
 //! `switchtender report`: the last reports of devices, as text or as a page.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -339,18 +338,11 @@ fn of_device(store: &Store, name: &str) -> Result<RunRecord, CommandError> {
 
 /// The devices with a report, sorted by name.
 fn devices(store: &Store) -> Result<Vec<StoredDevice>, CommandError> {
-    let mut found = match store.devices() {
-        Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => {
-            let directory = store.root().join("devices");
-            return Err(
-                CommandError::new(format!("cannot read {}", directory.display()))
-                    .with_source(error)
-                    .hint("choose the state directory with --state-dir DIR"),
-            );
-        }
-    };
+    let mut found = store.devices().map_err(|error| {
+        CommandError::new("cannot find the reports")
+            .with_source(error)
+            .hint("choose the state directory with --state-dir DIR")
+    })?;
     found.retain(|device| device.report().exists());
     Ok(found)
 }

@@ -1,7 +1,6 @@
 //! `switchtender state-dir`: the files between runs, and the devices to which they belong.
 
 use std::fs;
-use std::io;
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -199,16 +198,12 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
     let runs = SourceCommandArgs { run_commands: true };
     let inventory = crate::cli::options::one_device::inventory(&args.inventory, &registry, runs)?;
     let root = args.root.path()?;
-    let stored = Store::at(&root).devices();
-    let mut stored = match stored {
-        // No device has run.
-        Err(error) if error.kind() == io::ErrorKind::NotFound && root.is_dir() => Vec::new(),
-        stored => stored.map_err(|error| {
-            CommandError::new(format!("cannot read {}", root.join("devices").display()))
-                .with_source(error)
-                .hint("choose the state directory with --state-dir DIR")
-        })?,
+    let unreadable = |error: &dyn std::error::Error| {
+        let text = format!("cannot read {}: {}", root.display(), chain(error));
+        CommandError::new(text).hint("choose the state directory with --state-dir DIR")
     };
+    fs::read_dir(&root).map_err(|error| unreadable(&error))?;
+    let mut stored = Store::at(&root).devices().map_err(|error| unreadable(&error))?;
     stored.sort_by_cached_key(|device| {
         let position = inventory.devices.get_index_of(&device.name);
         (position.is_none(), position)

@@ -238,7 +238,7 @@ fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
     let root = args.arguments.state_dir.clone();
     let store = Store::at(root.map_or_else(state_root, Ok)?);
     let mut runs: BTreeMap<String, ListedRun> = BTreeMap::new();
-    for device in store.devices().unwrap_or_default() {
+    for device in store.devices().map_err(unreadable)? {
         for state in store.device(&device.name).states().map_err(unreadable)? {
             for run in UndoRecord::runs(&state).map_err(unreadable)? {
                 let record = UndoRecord::load(&state, &run).map_err(unreadable)?;
