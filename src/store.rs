@@ -71,6 +71,14 @@ impl Store {
             .or_else(|| named("HOME").map(|home| home.join(".local/state/switchtender")))
     }
 
+    /// The same store of several hosts, if there is one, with another directory on this host.
+    pub(crate) fn with_root(&self, root: impl Into<PathBuf>) -> Self {
+        Self {
+            root: root.into(),
+            shared: self.shared.clone(),
+        }
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }

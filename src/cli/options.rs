@@ -6,6 +6,7 @@ pub(crate) mod catalog_arguments;
 pub(crate) mod definitions;
 pub(crate) mod desired_state;
 pub(crate) mod device_access;
+pub(crate) mod device_state;
 pub(crate) mod duration_argument;
 pub(crate) mod facts_file;
 pub(crate) mod global;

@@ -250,6 +250,8 @@ impl<'a> Running<'a> {
         source: S,
         locks: &mut Locks<'_>,
     ) -> Result<(), DeviceRunError> {
+        let store = self.store.clone();
+        blocking_io::run(move || store.synchronize()).await?;
         let PreparedDevice {
             mut source,
             settings,

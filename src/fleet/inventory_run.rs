@@ -64,7 +64,7 @@ impl InventoryFleet {
         };
         let subject = RunSubject {
             device: name,
-            store: &self.connector.store.device(name),
+            store: &request.device_store(&self.connector.store, name),
             request,
             observer,
         };

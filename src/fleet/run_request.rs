@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchtender_devices::names::DeviceName;
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +16,7 @@ use crate::clock;
 use crate::coverage::strict::Strict;
 use crate::inventory::FailurePolicy;
 use crate::run_kind::RunKind;
+use crate::store::{DeviceStore, Store};
 use crate::transaction::TransactionSettings;
 use crate::validate::Policy;
 
@@ -55,6 +57,17 @@ pub(crate) struct RunRequest {
     /// Maximum duration of the run of one device.
     pub(crate) time_limit: Option<Duration>,
     pub(crate) lock_wait: LockWait,
+    /// The epoch of the lease that permits the run. `None`: there are no leases.
+    pub(crate) epoch: Option<i64>,
+}
+
+impl RunRequest {
+    /// The state of a device for this run.
+    pub(crate) fn device_store(&self, store: &Store, device: &DeviceName) -> DeviceStore {
+        let is_apply = self.kind == RunKind::Apply;
+        let store = store.device(device).with_epoch(self.epoch);
+        store.read_copies(!is_apply)
+    }
 }
 
 /// How long a run waits for the lock of its device. By default it does not wait.

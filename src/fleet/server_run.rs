@@ -47,6 +47,8 @@ pub(crate) enum AppliedFile {
 /// What the runs of a proxy share.
 pub(crate) struct ServerFleet {
     pub(crate) proxy: Arc<Proxy>,
+    /// The state of devices, in the directory of Puppet's `vardir`.
+    pub(crate) store: Store,
     pub(crate) secrets: Secrets,
     pub(crate) readers: CredentialsReaders,
     /// Devices that may run at once; a device that waits for its certificate does not count.
@@ -68,7 +70,7 @@ impl ServerFleet {
         request: &RunRequest,
         observer: &Observer,
     ) -> DeviceRun {
-        let store = Store::at(&self.proxy.settings.vardir).device(&entry.name);
+        let store = request.device_store(&self.store, &entry.name);
         let mut agent = AgentRun::new(&self.proxy, &entry.certname);
         let subject = RunSubject {
             device: &entry.name,

@@ -22,9 +22,8 @@ use crate::catalog::{ResourceRef, rich_data};
 use crate::store::file::state_version;
 use crate::store::identity::Owner;
 use crate::store::secret_digests::SecretDigests;
-use crate::store::{DeviceStore, Store, StoreError};
+use crate::store::{DeviceStore, RECORDS, Store, StoreError};
 
-const DIRECTORY: &str = "undo";
 const VERSION: FormatVersion = state_version(1);
 /// Number of runs of a device whose changes can be undone.
 const MAX_RUNS: usize = 10;
@@ -218,7 +217,7 @@ impl UndoRecord {
     /// Stores the record, and removes the oldest one if there are too many.
     pub(crate) fn write(&self, store: &DeviceStore, run: &str) -> Result<(), StoreError> {
         store.save(&file(run), VERSION, self)?;
-        let runs = store.structures(DIRECTORY)?;
+        let runs = store.structures(RECORDS)?;
         for old in runs.iter().rev().skip(MAX_RUNS) {
             store.remove(&file(old))?;
         }
@@ -227,7 +226,7 @@ impl UndoRecord {
 
     /// The names of the stored runs of a device, oldest first.
     pub(crate) fn runs(store: &DeviceStore) -> Result<Vec<String>, StoreError> {
-        store.structures(DIRECTORY)
+        store.structures(RECORDS)
     }
 
     /// The record of a run; `None` if there is none.
@@ -315,7 +314,9 @@ impl UndoCatalogs {
             records: BTreeMap::new(),
         };
         for name in devices {
-            for store in store.device(name).states()? {
+            let of_name = store.device(name);
+            of_name.synchronize()?;
+            for store in of_name.states()? {
                 found.add_newest(name, &store, choice)?;
             }
         }
@@ -407,5 +408,5 @@ fn texts(
 
 /// The file of a run, below the directory of a device.
 fn file(run: &str) -> String {
-    format!("{DIRECTORY}/{run}.json")
+    format!("{RECORDS}/{run}.json")
 }

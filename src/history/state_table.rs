@@ -65,7 +65,8 @@ impl HistoryWriter<'_> {
     }
 
     fn use_state_key(&self, fingerprint: &str) -> Result<String, HistoryError> {
-        let insert = "INSERT INTO state_key (id, fingerprint) VALUES (1, ?1) ON CONFLICT DO NOTHING";
+        let insert =
+            "INSERT INTO state_key (id, fingerprint) VALUES (1, ?1) ON CONFLICT DO NOTHING";
         self.connection.execute(insert, [fingerprint])?;
         let select = "SELECT fingerprint FROM state_key WHERE id = 1";
         self.connection.query_row(select, [], |row| row.get(0))

@@ -7,7 +7,7 @@ mod states;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ use crate::fleet::server_run::ServerFleet;
 use crate::history::device_state::KnownDevice;
 use crate::inventory::{Device, Inventory, InventoryOptions, NO_VAULT_HELP, Secrets};
 use crate::run_kind::RunKind;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use crate::validate::Policy;
 pub(crate) use line_coverage::ReadBackup;
 use states::States;
@@ -91,8 +91,8 @@ struct ServerDevices {
 /// How the running process changes what is loaded.
 #[derive(Clone)]
 pub(crate) struct LoadContext {
-    /// The state directory of the process, also if the settings name another one later.
-    pub(crate) state_dir: PathBuf,
+    /// The state of devices. Its directory is that of the process, also if the settings name another one later.
+    pub(crate) store: Store,
     pub(crate) stop: CancellationToken,
     pub(crate) abort: CancellationToken,
     /// Mocks replace the devices.
@@ -152,7 +152,7 @@ impl ServeFleet {
             added.await?;
         }
         if let Some(server) = fleet.settings.puppet_server.clone() {
-            fleet.add_server(&server, files, &mut matched)?;
+            fleet.add_server(&server, context, files, &mut matched)?;
         }
         fleet.warn_about_rules(&matched);
         Ok(fleet)
@@ -259,7 +259,7 @@ impl ServeFleet {
                 .with_lifetime(SECRET_LIFETIME),
             inventory,
             registry: Arc::clone(registry),
-            store: Store::at(&context.state_dir),
+            store: context.store.clone(),
             mocks: mocks.map(Arc::new),
             running: None,
             transcripts: None,
@@ -271,6 +271,7 @@ impl ServeFleet {
     fn add_server(
         &mut self,
         server: &PuppetServerSettings,
+        context: &LoadContext,
         files: &mut WatchedFiles,
         matched: &mut [bool],
     ) -> Result<(), LoadFleetError> {
@@ -332,6 +333,7 @@ impl ServeFleet {
         };
         self.server = Some(ServerDevices {
             fleet: ServerFleet {
+                store: context.store.with_root(&puppet.vardir),
                 proxy: Arc::new(Proxy::new(puppet, CATALOG_REQUESTS)),
                 secrets: Secrets::new(false).with_lifetime(SECRET_LIFETIME),
                 readers: CredentialsReaders::default(),
@@ -343,6 +345,14 @@ impl ServeFleet {
             lock_wait,
         });
         Ok(())
+    }
+
+    /// Moves what the files of this host have to the store of several hosts, if there is one.
+    pub(crate) fn synchronize_states(&self) -> Result<(), StoreError> {
+        let server = self.server.as_ref().map(|server| &server.fleet.store);
+        let inventory = self.connector.as_ref().map(|connector| &connector.store);
+        let mut stores = server.into_iter().chain(inventory);
+        stores.try_for_each(Store::synchronize)
     }
 
     /// The secrets of `serve.toml`. Those in Vault are on the server of the inventory.

@@ -188,9 +188,8 @@ impl DeviceStore {
         Ok([self.clone()].into_iter().chain(others).collect())
     }
 
-    /// The state of the device that answers. Only what waits for the store is written.
+    /// The state of the device that answers. Nothing is written.
     pub(crate) fn owned_by(&self, seen: Owner) -> Result<OwnedState, StoreError> {
-        self.synchronize()?;
         let first = self.owner()?;
         let is_first = |owner: &Owner| !owner.identity.is_other(&seen.identity);
         if first.as_ref().is_some_and(is_first) {

@@ -243,7 +243,10 @@ impl DeviceStore {
 fn own_structures(dir: &Path) -> Result<Vec<String>, StoreError> {
     let mut found = Vec::new();
     let others = dir.join(super::identity::OTHERS);
-    for state in [dir.to_owned()].into_iter().chain(file::directories(&others)?) {
+    for state in [dir.to_owned()]
+        .into_iter()
+        .chain(file::directories(&others)?)
+    {
         for directory in [state.clone(), state.join(super::RECORDS)] {
             let files = file::structures(&directory)?.into_iter();
             let files = files.map(|name| directory.join(format!("{name}.json")));

@@ -204,7 +204,8 @@ impl StateKey {
 
     /// The key of one structure.
     fn derived(&self, device: &str, file: &str) -> LessSafeKey {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of any length");
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of any length");
         for part in [device, "\0", file] {
             mac.update(part.as_bytes());
         }
@@ -303,7 +304,10 @@ mod tests {
         assert_eq!(again.0, key.0);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
         let error = StateKey::read_or_create(root.path()).unwrap_err();
-        assert!(matches!(error, StateKeyError::Readable { mode: 0o640, .. }), "{error}");
+        assert!(
+            matches!(error, StateKeyError::Readable { mode: 0o640, .. }),
+            "{error}"
+        );
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         std::fs::write(&path, "short\n").unwrap();
         let error = StateKey::read_or_create(root.path()).unwrap_err();

@@ -43,15 +43,7 @@ impl Store {
     /// The devices with a directory or structures in a store, sorted by name. Directories with another name are left
     /// out.
     pub(crate) fn devices(&self) -> Result<Vec<StoredDevice>, StoreError> {
-        let mut names = BTreeSet::new();
-        for path in file::directories(&self.root.join("devices"))? {
-            let Some(directory) = path.file_name().and_then(|name| name.to_str()) else {
-                continue;
-            };
-            let name = percent_decode_str(directory).decode_utf8();
-            let name = name.ok().and_then(|name| DeviceName::parse(&name).ok());
-            names.extend(name.filter(|name| directory_name(name) == directory));
-        }
+        let mut names = self.local_names()?;
         if let Some(shared) = &self.shared {
             for name in shared.devices()? {
                 names.extend(DeviceName::parse(&name).ok());
@@ -63,6 +55,35 @@ impl Store {
             StoredDevice { name, dir, store }
         });
         Ok(devices.collect())
+    }
+
+    /// Moves what the files of this host have to the store of several hosts, if there is one.
+    ///
+    /// # Errors
+    /// As [`DeviceStore::synchronize`].
+    pub(crate) fn synchronize(&self) -> Result<(), StoreError> {
+        if self.shared.is_none() {
+            return Ok(());
+        }
+        let mut stores = self
+            .local_names()?
+            .into_iter()
+            .map(|name| self.device(&name));
+        stores.try_for_each(|store| store.synchronize())
+    }
+
+    /// The names of the devices with a directory.
+    fn local_names(&self) -> Result<BTreeSet<DeviceName>, StoreError> {
+        let mut names = BTreeSet::new();
+        for path in file::directories(&self.root.join("devices"))? {
+            let Some(directory) = path.file_name().and_then(|name| name.to_str()) else {
+                continue;
+            };
+            let name = percent_decode_str(directory).decode_utf8();
+            let name = name.ok().and_then(|name| DeviceName::parse(&name).ok());
+            names.extend(name.filter(|name| directory_name(name) == directory));
+        }
+        Ok(names)
     }
 }
 

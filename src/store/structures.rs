@@ -125,7 +125,9 @@ impl DeviceStore {
     pub(crate) fn has(&self, name: &str) -> Result<bool, StoreError> {
         let (directory, file) = name.rsplit_once('/').unwrap_or(("", name));
         let names = self.structures(directory)?;
-        Ok(names.iter().any(|name| Some(&**name) == file.strip_suffix(".json")))
+        Ok(names
+            .iter()
+            .any(|name| Some(&**name) == file.strip_suffix(".json")))
     }
 
     /// The names of the structures in a directory, without `.json`, sorted.
@@ -141,7 +143,8 @@ impl DeviceStore {
             } else {
                 rest.strip_prefix('/')?
             };
-            rest.strip_suffix(".json").filter(|name| !name.contains('/'))
+            rest.strip_suffix(".json")
+                .filter(|name| !name.contains('/'))
         });
         Ok(names.map(str::to_owned).collect())
     }

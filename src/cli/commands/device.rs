@@ -23,9 +23,11 @@ use crate::cli::commands::resource::{ResourceFormat, ResourceOutput};
 use crate::cli::commands::run_recorder::RunRecorder;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_document, print_json};
 use crate::cli::interrupt::{stop_read_on_signals, stop_run_on_signals, unless_stopped};
+use crate::cli::options::device_state;
 use crate::cli::options::global::Global;
 use crate::cli::options::puppet_settings::SettingFlags;
 use crate::cli::options::run_arguments::Compat;
+use crate::cli::options::serve_state;
 use crate::cli::options::store_options::StoreOption;
 use crate::cli::options::unknown_name::unknown_type;
 use crate::cli::output::log_destination::LogDestinations;
@@ -43,6 +45,7 @@ use crate::inventory::Secrets;
 use crate::manifest::CompilerOptions;
 use crate::route::HostResourcePolicy;
 use crate::run_kind::RunKind;
+use crate::store::Store;
 use crate::telemetry::device_span;
 use crate::terminal_text::TerminalText;
 use crate::transaction;
@@ -178,7 +181,14 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
         eprint_notice(&format!("warning: the setting {name} has no effect: {why}"));
     }
     let request = args.request(&settings);
+    let reads_only = args.facts || args.resource.is_some();
+    let recorder = RunRecorder::open(&args.store, !reads_only)?;
+    let store = Store::at(&settings.vardir);
+    let key_directory = serve_state::default_directory()?;
+    let history = recorder.history().filter(|_| !reads_only);
+    let store = device_state::with_database(store, history, &key_directory)?;
     let fleet = Arc::new(ServerFleet {
+        store,
         secrets: Secrets::new(args.credentials_readers == CredentialsReaders::Anyone),
         readers: args.credentials_readers,
         active: Semaphore::new(args.concurrency.into()),
@@ -200,7 +210,6 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
             )
             .await;
         }
-        let recorder = RunRecorder::open(&args.store, true)?;
         let bits = run_all(fleet, request, devices, (recorder, Box::new(log))).await?;
         Ok(exit_code(bits, args.detailed_exitcodes))
     })

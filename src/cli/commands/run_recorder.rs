@@ -42,6 +42,11 @@ impl RunRecorder {
         })
     }
 
+    /// The store, if one is configured.
+    pub(crate) fn history(&self) -> Option<&HistoryStore> {
+        self.history.as_ref()
+    }
+
     /// Stores the platforms, labels and addresses of these devices with their runs.
     pub(crate) fn with_devices<'a>(self, devices: impl IntoIterator<Item = &'a Device>) -> Self {
         let devices = devices.into_iter().map(known_device);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::commands::import::accept;
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
 use crate::cli::interrupt::stop_process_on_signals;
+use crate::cli::options::device_state;
 use crate::cli::options::global::Global;
 use crate::cli::options::serve_state;
 use crate::cli::options::store_options::cannot_open;
@@ -23,7 +24,7 @@ use crate::serve::systemd;
 use crate::serve::watched_files::WatchedFiles;
 use crate::serve::web::{ServerError, WebServer};
 use crate::serve::webhook::Webhooks;
-use crate::store;
+use crate::store::{self, Store};
 
 /// Run devices regularly, and store, show and serve the results
 ///
@@ -85,8 +86,15 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
     let paths = AccessPaths::in_state_directory(&state_dir);
     block_on(async {
         let stopping = stop_process_on_signals();
+        let location = options.location.clone();
+        // Before anything is written: another process can have the files or the address.
+        let _lock = ProcessLock::take(&paths, location.file()).map_err(lock_error)?;
+        let server = WebServer::bind(listen, &web_settings, &paths).await;
+        let server = server.map_err(server_error)?;
+        let history = HistoryStore::open(options).map_err(|error| cannot_open(&location, error))?;
+        let store = Store::at(&state_dir);
         let context = LoadContext {
-            state_dir,
+            store: device_state::with_database(store, Some(&history), &state_dir)?,
             stop: stopping.stop.clone(),
             abort: stopping.abort.clone(),
             uses_mocks: demo.is_some(),
@@ -94,12 +102,10 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         let fleet = ServeFleet::load(settings, &context, &mut files).await;
         let fleet = fleet.map_err(load_error)?;
         log_warnings(&fleet);
-        let location = options.location.clone();
-        // Before anything is written: another process can have the files or the address.
-        let _lock = ProcessLock::take(&paths, location.file()).map_err(lock_error)?;
-        let server = WebServer::bind(listen, &web_settings, &paths).await;
-        let server = server.map_err(server_error)?;
-        let history = HistoryStore::open(options).map_err(|error| cannot_open(&location, error))?;
+        let synchronized = fleet.synchronize_states();
+        synchronized.map_err(|error| {
+            CommandError::new("cannot move the state of devices to the store").with_source(error)
+        })?;
         let devices = fleet.scheduled().len();
         let service = Service::start(
             fleet,

@@ -203,7 +203,9 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
         CommandError::new(text).hint("choose the state directory with --state-dir DIR")
     };
     fs::read_dir(&root).map_err(|error| unreadable(&error))?;
-    let mut stored = Store::at(&root).devices().map_err(|error| unreadable(&error))?;
+    let mut stored = Store::at(&root)
+        .devices()
+        .map_err(|error| unreadable(&error))?;
     stored.sort_by_cached_key(|device| {
         let position = inventory.devices.get_index_of(&device.name);
         (position.is_none(), position)

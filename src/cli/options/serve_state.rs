@@ -26,11 +26,17 @@ impl ServeStateArgs {
         match (&self.state_dir, &self.config) {
             (Some(dir), _) => Ok(dir.clone()),
             (None, Some(config)) => state_directory(&load(config)?),
-            (None, None) => {
-                default_settings()?.map_or_else(state_root, |settings| state_directory(&settings))
-            }
+            (None, None) => default_directory(),
         }
     }
+}
+
+/// The state directory of the settings in the current directory, else the default one.
+///
+/// # Errors
+/// They cannot be used.
+pub(crate) fn default_directory() -> Result<PathBuf, CommandError> {
+    default_settings()?.map_or_else(state_root, |settings| state_directory(&settings))
 }
 
 /// The settings in the current directory, if there are some.

@@ -20,7 +20,7 @@ async fn load_result(
 ) -> (Result<ServeFleet, LoadFleetError>, WatchedFiles) {
     let source = Source::new("serve.toml", settings);
     let context = LoadContext {
-        state_dir: dir.to_owned(),
+        store: crate::store::Store::at(dir),
         stop: CancellationToken::new(),
         abort: CancellationToken::new(),
         uses_mocks: false,

@@ -13,7 +13,7 @@ use crate::cli::commands::undo;
 use crate::cli::exit::{CommandError, eprint_notice};
 use crate::cli::options::output_format::RunOutput;
 use crate::cli::options::state_root::state_root;
-use crate::cli::options::{definitions, desired_state, mock_options, settings_file};
+use crate::cli::options::{definitions, desired_state, device_state, mock_options, settings_file};
 use crate::fleet::catalog_files::InventoryCatalogs;
 use crate::fleet::connector::{self, Connector};
 use crate::fleet::inventory_run::InventoryFleet;
@@ -33,7 +33,8 @@ impl RunCommand<'_> {
         let registry = definitions::load(self.targets.definitions.as_deref())?;
         let registry = registry.with_host_types(settings.host_types);
         let inventory = self.targets.source.load(&registry, self.is_simulated())?;
-        let (store, scratch) = self.state_directory()?;
+        let recorder = RunRecorder::open(&self.arguments.store, !self.is_simulated())?;
+        let (store, scratch) = self.state_directory(&recorder)?;
         let (devices, catalogs) = self.catalogs(&inventory, &registry, &store)?;
         let names: Vec<DeviceName> = devices.iter().map(|device| device.name.clone()).collect();
         let members = devices
@@ -43,7 +44,6 @@ impl RunCommand<'_> {
         let mocks = self.start_mocks(&devices, &registry).await?;
         let recordings = self.arguments.record.prepare(&names)?;
         self.prepare_outputs(&names)?;
-        let recorder = RunRecorder::open(&self.arguments.store, !self.is_simulated())?;
         let recorder = recorder.with_devices(devices.iter().copied());
         let connector = Connector {
             secrets: Secrets::of_inventory(&inventory).with_state_commands(settings.state_commands),
@@ -95,7 +95,10 @@ impl RunCommand<'_> {
     }
 
     /// The state directory, and the one that ends with the run.
-    fn state_directory(&self) -> Result<(Store, Option<TempDir>), CommandError> {
+    fn state_directory(
+        &self,
+        recorder: &RunRecorder,
+    ) -> Result<(Store, Option<TempDir>), CommandError> {
         let (root, scratch) = match &self.arguments.state_dir {
             Some(dir) => (dir.clone(), None),
             None if self.is_simulated() => {
@@ -110,7 +113,10 @@ impl RunCommand<'_> {
         if let Some(warning) = store::writable_by_others(&root) {
             tracing::warn!("{warning}");
         }
-        Ok((Store::at(root), scratch))
+        // The state of simulated devices is never that of the devices.
+        let history = recorder.history().filter(|_| !self.is_simulated());
+        let store = device_state::with_database(Store::at(&root), history, &root)?;
+        Ok((store, scratch))
     }
 
     /// The selected devices that have a desired state, or a run to undo.

@@ -43,7 +43,7 @@ async fn start(windows: &str) -> TestServer {
     let source = Source::new("serve.toml", settings);
     let settings = ServeSettings::parse(&source, dir.path()).unwrap();
     let context = LoadContext {
-        state_dir: dir.path().to_owned(),
+        store: crate::store::Store::at(dir.path()),
         stop: CancellationToken::new(),
         abort: CancellationToken::new(),
         uses_mocks: true,

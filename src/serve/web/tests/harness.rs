@@ -250,7 +250,7 @@ async fn fleet(dir: &Path, count: usize, stop: &CancellationToken) -> ServeFleet
     );
     let settings = ServeSettings::parse(&source, dir).unwrap();
     let context = LoadContext {
-        state_dir: dir.to_owned(),
+        store: crate::store::Store::at(dir),
         stop: stop.clone(),
         abort: CancellationToken::new(),
         uses_mocks: false,

@@ -1,0 +1,35 @@
+//! Where a command has the state of devices: in files, or in the database of the store.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::cli::exit::CommandError;
+use crate::history::HistoryStore;
+use crate::store::state_key::StateKeyError;
+use crate::store::{SharedState, Store};
+
+/// The state of devices of a command. With a database it is there, and `key_directory` has the key.
+///
+/// # Errors
+/// This host does not have the key of the state in the database.
+pub(crate) fn with_database(
+    store: Store,
+    history: Option<&HistoryStore>,
+    key_directory: &Path,
+) -> Result<Store, CommandError> {
+    let Some(history) = history.filter(|history| history.is_shared()) else {
+        return Ok(store);
+    };
+    let shared = SharedState::open(key_directory, Arc::new(history.clone()));
+    Ok(store.shared(Some(shared.map_err(key_error)?)))
+}
+
+/// An error about the key of the state in a database.
+pub(crate) fn key_error(error: StateKeyError) -> CommandError {
+    let hint = error.hint();
+    let error = CommandError::new("cannot use the state of devices").with_source(error);
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
