@@ -2,7 +2,8 @@
 //!
 //! Other modules take the time as an argument, so that a run can be repeated.
 
-use std::time::SystemTime;
+use std::ops::Add;
+use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
@@ -27,6 +28,42 @@ fn timestamp_of(time: SystemTime) -> Timestamp {
 #[expect(clippy::disallowed_methods, reason = "the clock of the package")]
 pub(crate) fn instant() -> Instant {
     Instant::now()
+}
+
+/// The time since the start of the machine, with the times of its suspension: the one clock of leases. Nobody can set
+/// it, and it goes on while a process or the machine is paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct BootTime(Duration);
+
+impl BootTime {
+    pub(crate) const fn after_boot(duration: Duration) -> Self {
+        Self(duration)
+    }
+
+    pub(crate) const fn since_boot(self) -> Duration {
+        self.0
+    }
+
+    /// The time since an earlier one; zero if it is later.
+    pub(crate) fn since(self, earlier: Self) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl Add<Duration> for BootTime {
+    type Output = Self;
+
+    fn add(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(duration))
+    }
+}
+
+/// The current time for leases.
+pub(crate) fn boot_time() -> BootTime {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or_default();
+    BootTime(Duration::new(seconds, nanoseconds))
 }
 
 /// The time zone of the machine: schedules use local time.
@@ -68,8 +105,6 @@ pub(crate) fn local_text(time: Timestamp) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

@@ -16,6 +16,8 @@ mod drift;
 mod engine;
 mod error;
 pub(crate) mod idempotency;
+mod lease_exchange;
+pub(crate) mod leases;
 mod location;
 mod maintenance;
 pub(crate) mod notifications;
@@ -104,6 +106,7 @@ struct OpenHistory {
     max_size: Mutex<Option<u64>>,
     writer: Writer,
     notifications: Notifications,
+    leases: lease_exchange::LeaseConnection,
     /// Connections on which all is visible.
     complete: Pool,
     /// Connections on which only some devices are visible.
@@ -139,6 +142,7 @@ impl HistoryStore {
         let inner = OpenHistory {
             writer: Writer::start(engine.clone(), options.max_size)?,
             notifications: Notifications::default(),
+            leases: lease_exchange::LeaseConnection::default(),
             complete: Pool::new(engine.clone(), |_| Ok(())),
             limited: Pool::new(engine.clone(), visible::create_views),
             engine,

@@ -11,6 +11,7 @@ pub(crate) mod client;
 pub(crate) mod demo;
 pub(crate) mod dispatcher;
 pub(crate) mod fleet;
+pub(crate) mod lease;
 pub(crate) mod live;
 mod live_observer;
 pub(crate) mod process_lock;

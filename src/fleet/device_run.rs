@@ -39,6 +39,7 @@ use jiff::Timestamp;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
+use switchtender_devices::session::fence::{Fence, FenceError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -190,6 +191,21 @@ struct Running<'a> {
     waited: Duration,
 }
 
+/// The locks of a run with the right of its process.
+#[derive(Debug)]
+struct RunFence {
+    locks: Arc<HeldLocks>,
+    right: Arc<dyn Fence>,
+}
+
+impl Fence for RunFence {
+    fn check(&self) -> Result<(), FenceError> {
+        self.locks.check()?;
+        // Last: its time is nearest to the write.
+        self.right.check()
+    }
+}
+
 impl<'a> Running<'a> {
     fn new(subject: RunSubject<'a>, context: Context, source: &impl CatalogSource) -> Self {
         let RunSubject {
@@ -298,6 +314,17 @@ impl<'a> Running<'a> {
         let completed = CompletedDevice::save(self, decided).await;
         completed.finish(self).await;
         Ok(())
+    }
+
+    /// What the sessions ask before each write: the locks, and the right of the process.
+    fn fence(&self) -> Arc<dyn Fence> {
+        match &self.request.right {
+            None => self.locks.clone(),
+            Some(right) => Arc::new(RunFence {
+                locks: Arc::clone(&self.locks),
+                right: Arc::clone(right),
+            }),
+        }
     }
 
     /// The duration so far, without the wait for the user.

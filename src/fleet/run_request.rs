@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
+use switchtender_devices::session::fence::Fence;
 use tokio_util::sync::CancellationToken;
 
 use super::change_limits::ChangeLimits;
@@ -59,6 +60,8 @@ pub(crate) struct RunRequest {
     pub(crate) lock_wait: LockWait,
     /// The epoch of the lease that permits the run. `None`: there are no leases.
     pub(crate) epoch: Option<i64>,
+    /// The right of this process to change the devices, in a fleet. It is asked before each write, as the locks are.
+    pub(crate) right: Option<Arc<dyn Fence>>,
 }
 
 impl RunRequest {

@@ -121,6 +121,14 @@ pub(crate) struct NewRun {
     pub(crate) started: Option<Timestamp>,
 }
 
+/// The lease that a run began with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunRight {
+    pub(crate) node: String,
+    pub(crate) shard: String,
+    pub(crate) epoch: i64,
+}
+
 /// A run that has ended. Secrets are masked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CompletedRun {

@@ -96,12 +96,21 @@ CREATE TABLE run (
     -- The release of its inputs. NULL: files of the process.
     release BIGINT,
     -- The complete record without its resources, as JSON. NULL: the run has not ended.
-    record TEXT
+    record TEXT,
+    -- The node that began it, with the shard and the epoch of its lease. NULL: it needed none.
+    node TEXT,
+    shard TEXT,
+    epoch BIGINT,
+    -- Its result came after another node had acquired the shard: it says nothing about the device.
+    is_late BOOLEAN NOT NULL DEFAULT FALSE
 );
 CREATE INDEX run_device ON run (device, id);
 CREATE INDEX run_name ON run (name) WHERE name IS NOT NULL;
 CREATE INDEX run_open ON run (status) WHERE ended IS NULL;
 CREATE INDEX run_waiting ON run (device) WHERE status = 'queued';
+-- No two nodes apply to a device.
+CREATE UNIQUE INDEX run_open_apply ON run (device)
+    WHERE status = 'running' AND ended IS NULL AND kind = 'apply' AND shard IS NOT NULL;
 
 -- Who else requested a run while it waited.
 CREATE TABLE further_requester (
@@ -339,3 +348,43 @@ CREATE TABLE state_key (
     id BIGINT PRIMARY KEY CHECK (id = 1),
     fingerprint TEXT NOT NULL
 );
+
+-- Leases of shards and tasks.
+CREATE TABLE lease (
+    name TEXT PRIMARY KEY,
+    -- NULL: it is free.
+    owner TEXT,
+    boot TEXT NOT NULL,
+    -- The number of the acquisition.
+    epoch BIGINT NOT NULL,
+    -- The owner changes it with each renewal.
+    beat BIGINT NOT NULL
+);
+
+-- The processes that take part in the fleet, or did.
+CREATE TABLE node (
+    name TEXT PRIMARY KEY,
+    -- What it says about itself, as JSON.
+    record TEXT NOT NULL,
+    beat BIGINT NOT NULL,
+    -- When it has changed, by the clock of the server.
+    seen BIGINT NOT NULL,
+    is_draining BOOLEAN NOT NULL DEFAULT FALSE,
+    is_evicted BOOLEAN NOT NULL DEFAULT FALSE
+);
+
+-- Sites with the numbers of their shards.
+CREATE TABLE site (
+    name TEXT PRIMARY KEY,
+    shards BIGINT NOT NULL,
+    -- The number that it gets when all of its shards are free.
+    next_shards BIGINT
+);
+
+-- The start of the server whose earlier leases have expired.
+CREATE TABLE fleet_server (
+    server TEXT NOT NULL
+);
+CREATE SEQUENCE lease_epoch;
+INSERT INTO fleet_server (server) SELECT pg_postmaster_start_time()::text || ' '
+    || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);

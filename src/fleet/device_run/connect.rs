@@ -5,7 +5,6 @@ use std::sync::Arc;
 use switchtender_devices::driver::{Driver, Facts};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::TypeModel;
-use switchtender_devices::session::fence::Fence;
 use switchtender_devices::session::{Access, Session};
 
 use super::active_device::ActiveDevice;
@@ -248,8 +247,7 @@ async fn connector<S: PreparedSource>(
 ) -> Result<DeviceConnector, DeviceRunError> {
     let mut connector = until(run.stop.cancelled(), source.connector(access)).await??;
     connector.set_deadline(&run.deadline);
-    let fence: Arc<dyn Fence> = run.locks.clone();
-    connector.set_fence(&fence);
+    connector.set_fence(&run.fence());
     connector.share_mask(&run.events.mask);
     Ok(connector)
 }

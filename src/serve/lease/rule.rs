@@ -1,0 +1,644 @@
+//! The rule of leases: what a node asks for, and what an answer means. It is pure: times are arguments, and all of them
+//! are of the node's own clock.
+//!
+//! The owner of a lease changes its beat. Another node may take it after it has seen the same beat for the time of a
+//! takeover. The owner stops before: its deadline begins when the last renewal was *sent*. After another start of the
+//! database nobody acquires for the time of a takeover, since the new one can have lost what the old one confirmed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::shard;
+use crate::clock::BootTime;
+use crate::history::leases::{
+    FleetTask, LeaseAnswer, LeaseClaim, LeaseRequest, LeaseRow, LeaseSubject, NodeRecord, NodeRow,
+    Shard, SiteRow,
+};
+
+/// What nodes of a fleet say to each other through the store. A fleet has nodes of this number and of the one before.
+pub(crate) const PROTOCOL: u32 = 1;
+
+/// Beats that rows of the node can have after a failover that lost the newest ones.
+const OLD_BEATS: usize = 4;
+/// Beats of requests without an answer.
+const UNANSWERED_BEATS: usize = 64;
+/// The time in which at most a twentieth of the shards moves to other nodes.
+const MOVE_TIME: Duration = Duration::from_secs(60);
+const MOVED_PART: usize = 20;
+/// A node with more load, or later runs, gets fewer shards.
+const HIGH_LOAD: i64 = 90;
+const LATE: i64 = 60;
+const LOADED_WEIGHT: f64 = 0.5;
+
+/// The times of a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeaseTimes {
+    pub(crate) lease: Duration,
+}
+
+impl LeaseTimes {
+    /// Interval between renewals.
+    pub(crate) fn beat(self) -> Duration {
+        self.lease / 12
+    }
+
+    /// After this time without a renewal, runs end in order.
+    pub(crate) fn stop(self) -> Duration {
+        self.lease * 17 / 24
+    }
+
+    /// After this time without a renewal, nothing is written.
+    pub(crate) fn fence(self) -> Duration {
+        self.lease * 9 / 10
+    }
+
+    /// After this time without a change of the beat, another node may take the lease: clocks differ by at most 10 %.
+    pub(crate) fn takeover(self) -> Duration {
+        self.lease * 11 / 10
+    }
+}
+
+/// A lease of this node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeldLease {
+    pub(crate) epoch: i64,
+    /// When the last renewal was sent.
+    pub(crate) sent: BootTime,
+    /// No run begins: it is released when its runs have ended.
+    pub(crate) is_ending: bool,
+}
+
+/// What changed with an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeaseChanges {
+    pub(crate) acquired: BTreeSet<LeaseSubject>,
+    /// Leases of another owner that were acquired.
+    pub(crate) taken_over: usize,
+    pub(crate) lost: BTreeSet<LeaseSubject>,
+}
+
+/// What the process knows that sends a request.
+#[derive(Debug, Default)]
+pub(crate) struct NodeSituation {
+    pub(crate) lateness_seconds: i64,
+    pub(crate) load_percent: i64,
+    pub(crate) running: u32,
+    pub(crate) release: Option<i64>,
+    /// No run begins any more.
+    pub(crate) is_stopping: bool,
+    /// All runs have ended, and this is the last exchange.
+    pub(crate) is_stopped: bool,
+    /// Leases with work in progress.
+    pub(crate) busy: BTreeSet<LeaseSubject>,
+    /// The sites of the devices, with the number of shards for a new one.
+    pub(crate) sites: BTreeMap<String, u32>,
+}
+
+/// A row, and since when it is as it is.
+#[derive(Clone, Debug)]
+struct Observed<T> {
+    row: T,
+    since: BootTime,
+}
+
+/// The leases as a node sees them.
+#[derive(Debug)]
+pub(crate) struct LeaseRule {
+    times: LeaseTimes,
+    node: NodeRecord,
+    leases: BTreeMap<LeaseSubject, Observed<LeaseRow>>,
+    nodes: BTreeMap<String, Observed<NodeRow>>,
+    sites: BTreeMap<String, SiteRow>,
+    held: BTreeMap<LeaseSubject, HeldLease>,
+    /// The beats of this process, the newest last.
+    beats: Vec<i64>,
+    /// The store has accepted the name of the node.
+    is_named: bool,
+    server: Option<String>,
+    /// Since when the server is seen without the confirmation that earlier leases have expired.
+    unconfirmed: Option<BootTime>,
+    /// Shards that were ended for another node, with the time.
+    moves: Vec<(BootTime, LeaseSubject)>,
+}
+
+/// Why a device is not run by this node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ShardProblem {
+    /// No node may run the devices of the site.
+    NoNode,
+    /// It has an owner that does not answer. Another node takes it after this time.
+    Takeover(Duration),
+    /// The database was started again: nobody acquires for this time.
+    Amnesty(Duration),
+    /// A node is about to acquire it.
+    Free,
+    /// The number of shards of the site changes.
+    Reshard,
+    /// This node has it.
+    Owner(String),
+}
+
+impl LeaseRule {
+    pub(crate) fn new(times: LeaseTimes, node: NodeRecord) -> Self {
+        Self {
+            times,
+            node,
+            leases: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            sites: BTreeMap::new(),
+            held: BTreeMap::new(),
+            beats: Vec::new(),
+            is_named: false,
+            server: None,
+            unconfirmed: None,
+            moves: Vec::new(),
+        }
+    }
+
+    pub(crate) fn node(&self) -> &NodeRecord {
+        &self.node
+    }
+
+    pub(crate) fn held(&self) -> &BTreeMap<LeaseSubject, HeldLease> {
+        &self.held
+    }
+
+    pub(crate) fn sites(&self) -> &BTreeMap<String, SiteRow> {
+        &self.sites
+    }
+
+    /// The shard of a device. `None`: the site is not known yet.
+    pub(crate) fn shard_of(&self, device: &str, site: &str) -> Option<Shard> {
+        let row = self.sites.get(site)?;
+        Some(shard::shard_of(device, site, row.shards))
+    }
+
+    /// The next request. Leases in its `release` end with it, whatever its answer is.
+    pub(crate) fn request(
+        &mut self,
+        now: BootTime,
+        beat: i64,
+        situation: &NodeSituation,
+    ) -> LeaseRequest {
+        self.node = NodeRecord {
+            lateness_seconds: situation.lateness_seconds,
+            load_percent: situation.load_percent,
+            running: situation.running,
+            release: situation.release,
+            is_stopped: situation.is_stopped,
+            ..self.node.clone()
+        };
+        self.end_leases(now, situation.is_stopping);
+        let ended = self.held.iter().filter(|(subject, held)| {
+            situation.is_stopped || (held.is_ending && !situation.busy.contains(*subject))
+        });
+        let release: Vec<LeaseSubject> = ended.map(|(subject, _)| subject.clone()).collect();
+        self.held.retain(|subject, _| !release.contains(subject));
+        let acquire = if situation.is_stopping {
+            Vec::new()
+        } else {
+            self.acquirable(now)
+        };
+        let takes_name = self
+            .nodes
+            .get(&self.node.name)
+            .filter(|found| !self.is_named && self.may_take_name(found, now));
+        let mut beats = self.beats.clone();
+        beats.extend(takes_name.map(|found| found.row.beat));
+        LeaseRequest {
+            node: self.node.clone(),
+            is_start: !self.is_named,
+            beats,
+            beat,
+            renew: self.held.keys().cloned().collect(),
+            acquire,
+            release,
+            server: self.server.clone(),
+            confirms_server: self.amnesty(now) == Some(Duration::ZERO),
+            sites: situation.sites.clone(),
+        }
+    }
+
+    /// Marks the leases that this node should not have any more.
+    fn end_leases(&mut self, now: BootTime, is_stopping: bool) {
+        self.moves.retain(|(time, _)| now.since(*time) < MOVE_TIME);
+        let subjects: Vec<LeaseSubject> = self.held.keys().cloned().collect();
+        let budget = (self.shards().count() / MOVED_PART).max(1);
+        for subject in subjects {
+            let preferred = self.preferred(&subject, now);
+            let is_own = preferred
+                .first()
+                .is_some_and(|first| *first == self.node.name);
+            let may_have = !is_stopping
+                && self.is_wanted(&subject)
+                && preferred.contains(&self.node.name.as_str());
+            let is_moved = self.moves.iter().any(|(_, moved)| *moved == subject);
+            let is_ending = if !may_have {
+                true
+            } else if is_own {
+                false
+            } else if is_moved || self.moves.len() < budget {
+                if !is_moved {
+                    self.moves.push((now, subject.clone()));
+                }
+                true
+            } else {
+                false
+            };
+            if let Some(held) = self.held.get_mut(&subject) {
+                held.is_ending = is_ending;
+            }
+        }
+    }
+
+    /// The leases to acquire now.
+    fn acquirable(&self, now: BootTime) -> Vec<LeaseClaim> {
+        if !self.is_named || self.server.is_none() || self.amnesty(now).is_some() {
+            return Vec::new();
+        }
+        let observed = self.leases.values();
+        let found = observed.filter(|observed| {
+            self.acquirable_after(observed, now)
+                .is_some_and(|wait| wait.is_zero())
+        });
+        found
+            .map(|observed| LeaseClaim {
+                subject: observed.row.subject.clone(),
+                epoch: observed.row.epoch,
+                beat: observed.row.beat,
+            })
+            .collect()
+    }
+
+    /// The time after which this node may acquire a lease, if nothing changes. `None`: never.
+    fn acquirable_after(&self, observed: &Observed<LeaseRow>, now: BootTime) -> Option<Duration> {
+        let LeaseRow {
+            subject,
+            owner,
+            boot,
+            ..
+        } = &observed.row;
+        if self.held.contains_key(subject) {
+            return None;
+        }
+        // A dead owner of a site whose number of shards changes is replaced, to release.
+        let is_wanted = self.is_wanted(subject) || (owner.is_some() && self.is_resharded(subject));
+        let preferred = self.preferred(subject, now);
+        let rank = preferred.iter().position(|node| *node == self.node.name)?;
+        if !is_wanted {
+            return None;
+        }
+        let is_former_self = owner.as_ref() == Some(&self.node.name) && *boot == self.node.boot;
+        if is_former_self {
+            return Some(Duration::ZERO);
+        }
+        // The others have the same view sooner or later; if a preferred one does not acquire it, the next one does.
+        let turns = u32::try_from(rank).unwrap_or(u32::MAX);
+        let takeover = self.times.takeover();
+        let wait = match owner {
+            None => takeover.saturating_mul(turns),
+            Some(_) => takeover.saturating_mul(turns.saturating_add(1)),
+        };
+        Some(wait.saturating_sub(now.since(observed.since)))
+    }
+
+    /// The time for which nobody may acquire. `None`: they may. Zero: this node may confirm the server.
+    fn amnesty(&self, now: BootTime) -> Option<Duration> {
+        let since = self.unconfirmed?;
+        Some(self.times.takeover().saturating_sub(now.since(since)))
+    }
+
+    fn may_take_name(&self, found: &Observed<NodeRow>, now: BootTime) -> bool {
+        let NodeRow {
+            node, is_evicted, ..
+        } = &found.row;
+        node.boot == self.node.boot
+            || node.is_stopped
+            || *is_evicted
+            || now.since(found.since) >= self.times.takeover()
+    }
+
+    fn shards(&self) -> impl Iterator<Item = Shard> {
+        self.sites.values().flat_map(|site| {
+            let numbers = 0..site.shards;
+            numbers.map(|number| Shard {
+                site: site.name.clone(),
+                number,
+            })
+        })
+    }
+
+    fn is_wanted(&self, subject: &LeaseSubject) -> bool {
+        match subject {
+            LeaseSubject::Task(_) => true,
+            LeaseSubject::Shard(shard) => self
+                .sites
+                .get(&shard.site)
+                .is_some_and(|site| site.next_shards.is_none() && shard.number < site.shards),
+        }
+    }
+
+    fn is_resharded(&self, subject: &LeaseSubject) -> bool {
+        match subject {
+            LeaseSubject::Task(_) => false,
+            LeaseSubject::Shard(shard) => {
+                let site = self.sites.get(&shard.site);
+                site.is_some_and(|site| site.next_shards.is_some())
+            }
+        }
+    }
+
+    /// Whether a node answers, as far as this one has seen.
+    fn is_live(&self, found: &Observed<NodeRow>, now: BootTime) -> bool {
+        let row = &found.row;
+        row.node.name == self.node.name
+            || (!row.node.is_stopped
+                && !row.is_evicted
+                && now.since(found.since) < self.times.takeover())
+    }
+
+    /// The nodes that may have a lease, the preferred one first.
+    fn preferred(&self, subject: &LeaseSubject, now: BootTime) -> Vec<&str> {
+        let live = self.nodes.values().filter(|found| {
+            self.is_live(found, now)
+                && !found.row.is_draining
+                && !found.row.is_evicted
+                && !found.row.node.is_stopped
+                && self.is_compatible(&found.row, now)
+                && self.may_have(&found.row.node, subject)
+        });
+        let weighted = live.map(|found| {
+            let node = &found.row.node;
+            let is_loaded = node.load_percent > HIGH_LOAD || node.lateness_seconds > LATE;
+            (
+                node.name.as_str(),
+                if is_loaded { LOADED_WEIGHT } else { 1.0 },
+            )
+        });
+        shard::rank(&subject.to_string(), weighted)
+    }
+
+    /// Whether a node is of the newest protocol of the fleet, or of the one before.
+    fn is_compatible(&self, row: &NodeRow, now: BootTime) -> bool {
+        row.node.protocol.saturating_add(1) >= self.newest_protocol(now)
+    }
+
+    fn newest_protocol(&self, now: BootTime) -> u32 {
+        let live = self.nodes.values().filter(|found| self.is_live(found, now));
+        let newest = live.map(|found| found.row.node.protocol).max();
+        newest.unwrap_or_default().max(self.node.protocol)
+    }
+
+    fn may_have(&self, node: &NodeRecord, subject: &LeaseSubject) -> bool {
+        match subject {
+            LeaseSubject::Task(_) => node.is_hub,
+            LeaseSubject::Shard(shard) if node.sites.is_empty() => {
+                node.runs && !self.has_own_node(&shard.site)
+            }
+            LeaseSubject::Shard(shard) => node.runs && node.sites.contains(&shard.site),
+        }
+    }
+
+    /// Whether a node names the site, also one that does not answer: its devices are never run from elsewhere.
+    fn has_own_node(&self, site: &str) -> bool {
+        let mut nodes = self.nodes.values();
+        nodes.any(|found| found.row.node.sites.iter().any(|own| own == site))
+    }
+
+    /// Learns from an answer to a request that was sent at a time.
+    pub(crate) fn answer(
+        &mut self,
+        (sent, now): (BootTime, BootTime),
+        request: &LeaseRequest,
+        answer: LeaseAnswer,
+    ) -> LeaseChanges {
+        let mut changes = LeaseChanges::default();
+        self.observe_server(&answer, now);
+        if answer.is_name_taken {
+            changes
+                .lost
+                .extend(std::mem::take(&mut self.held).into_keys());
+            self.is_named = false;
+            self.beats.clear();
+        } else {
+            self.is_named = true;
+            self.beats.push(request.beat);
+            let old = self.beats.len().saturating_sub(OLD_BEATS);
+            self.beats.drain(..old);
+            self.observe_held(sent, request, &answer, &mut changes);
+        }
+        let sites = answer.sites.into_iter();
+        self.sites = sites.map(|site| (site.name.clone(), site)).collect();
+        let leases = self.with_missing(answer.leases);
+        observe(&mut self.leases, leases, now, |row| row.subject.clone());
+        observe(&mut self.nodes, answer.nodes, now, |row| {
+            row.node.name.clone()
+        });
+        changes
+    }
+
+    fn observe_server(&mut self, answer: &LeaseAnswer, now: BootTime) {
+        let is_same = self.server.as_ref() == Some(&answer.server);
+        if answer.confirmed.as_ref() == Some(&answer.server) {
+            self.unconfirmed = None;
+        } else if !is_same || self.unconfirmed.is_none() {
+            self.unconfirmed = Some(now);
+        }
+        self.server = Some(answer.server.clone());
+    }
+
+    fn observe_held(
+        &mut self,
+        sent: BootTime,
+        request: &LeaseRequest,
+        answer: &LeaseAnswer,
+        changes: &mut LeaseChanges,
+    ) {
+        let confirmed = answer.leases.iter().filter(|row| {
+            row.owner.as_ref() == Some(&self.node.name)
+                && row.boot == self.node.boot
+                && row.beat == request.beat
+        });
+        let confirmed: BTreeMap<&LeaseSubject, i64> =
+            confirmed.map(|row| (&row.subject, row.epoch)).collect();
+        for subject in &request.renew {
+            match (confirmed.get(subject), self.held.get_mut(subject)) {
+                (Some(epoch), Some(held)) if held.epoch == *epoch => held.sent = sent,
+                _ => {
+                    self.held.remove(subject);
+                    changes.lost.insert(subject.clone());
+                }
+            }
+        }
+        for LeaseClaim { subject, .. } in &request.acquire {
+            let Some(epoch) = confirmed.get(subject).copied() else {
+                continue;
+            };
+            let earlier = self.leases.get(subject);
+            let owner = earlier.and_then(|earlier| earlier.row.owner.as_ref());
+            changes.taken_over += usize::from(owner.is_some_and(|owner| *owner != self.node.name));
+            let held = HeldLease {
+                epoch,
+                sent,
+                is_ending: false,
+            };
+            self.held.insert(subject.clone(), held);
+            changes.acquired.insert(subject.clone());
+        }
+    }
+
+    /// Leases that nobody has had yet are free.
+    fn with_missing(&self, mut rows: Vec<LeaseRow>) -> Vec<LeaseRow> {
+        let known: BTreeSet<LeaseSubject> = rows.iter().map(|row| row.subject.clone()).collect();
+        let tasks = FleetTask::ALL.iter().copied().map(LeaseSubject::Task);
+        let wanted = self.shards().map(LeaseSubject::Shard).chain(tasks);
+        let missing = wanted.filter(|subject| !known.contains(subject));
+        rows.extend(missing.map(|subject| LeaseRow {
+            subject,
+            owner: None,
+            boot: String::new(),
+            epoch: 0,
+            beat: 0,
+        }));
+        rows
+    }
+
+    /// The answer of a request is missing: what it asked for can have happened.
+    pub(crate) fn no_answer(&mut self, request: &LeaseRequest) {
+        if self.is_named {
+            self.beats.push(request.beat);
+            let old = self.beats.len().saturating_sub(UNANSWERED_BEATS);
+            self.beats.drain(..old);
+        }
+    }
+
+    /// The time after which the next request is useful: the next renewal, or something to acquire.
+    pub(crate) fn next_request(&self, now: BootTime) -> Duration {
+        let mut next = self.times.beat();
+        if let Some(amnesty) = self.amnesty(now) {
+            next = next.min(amnesty);
+        } else if self.is_named {
+            let waits = self
+                .leases
+                .values()
+                .filter_map(|one| self.acquirable_after(one, now));
+            next = waits.fold(next, Duration::min);
+        }
+        if !self.is_named
+            && let Some(found) = self.nodes.get(&self.node.name)
+        {
+            next = if self.may_take_name(found, now) {
+                Duration::ZERO
+            } else {
+                let takeover = self.times.takeover();
+                next.min(takeover.saturating_sub(now.since(found.since)))
+            };
+        }
+        next
+    }
+
+    /// Why this node may have no lease.
+    pub(crate) fn refusal(&self, now: BootTime) -> Option<String> {
+        let node = &self.node;
+        if !self.is_named && self.nodes.contains_key(&node.name) {
+            return Some(format!(
+                "another process is the node `{}`; name this one with `node` in [fleet], or wait until that one is gone",
+                node.name
+            ));
+        }
+        let newest = self.newest_protocol(now);
+        if node.protocol.saturating_add(1) < newest {
+            return Some(format!(
+                "this program ({}) is too old for the fleet: its protocol is {}, that of other nodes is {newest}; \
+                 upgrade it",
+                node.program, node.protocol
+            ));
+        }
+        let own = self.nodes.get(&node.name)?;
+        own.row.is_evicted.then(|| {
+            format!(
+                "the node `{}` was evicted; restart it to let it take part again",
+                node.name
+            )
+        })
+    }
+
+    /// Who runs a shard, or why nobody does.
+    pub(crate) fn shard_problem(&self, shard: &Shard, now: BootTime) -> ShardProblem {
+        let subject = LeaseSubject::Shard(shard.clone());
+        if self.held.contains_key(&subject) {
+            return ShardProblem::Owner(self.node.name.clone());
+        }
+        let observed = self.leases.get(&subject);
+        let owner = observed.and_then(|observed| observed.row.owner.as_ref());
+        if let Some((owner, observed)) = owner.zip(observed)
+            && now.since(observed.since) < self.times.beat().saturating_mul(3)
+        {
+            return ShardProblem::Owner(owner.clone());
+        }
+        if self.is_resharded(&subject) {
+            return ShardProblem::Reshard;
+        }
+        if self.preferred(&subject, now).is_empty() {
+            return ShardProblem::NoNode;
+        }
+        if let Some(amnesty) = self.amnesty(now) {
+            return ShardProblem::Amnesty(amnesty);
+        }
+        match (owner, observed) {
+            (Some(_), Some(observed)) => {
+                let takeover = self.times.takeover();
+                ShardProblem::Takeover(takeover.saturating_sub(now.since(observed.since)))
+            }
+            _ => ShardProblem::Free,
+        }
+    }
+
+    /// The number of shards that no node may run.
+    pub(crate) fn without_node(&self, now: BootTime) -> usize {
+        let subjects = self.shards().map(LeaseSubject::Shard);
+        subjects
+            .filter(|subject| self.preferred(subject, now).is_empty())
+            .count()
+    }
+}
+
+/// A row that its owner changes.
+trait Beating {
+    /// Whether the owner has not changed it since.
+    fn is_unchanged(&self, earlier: &Self) -> bool;
+}
+
+impl Beating for LeaseRow {
+    fn is_unchanged(&self, earlier: &Self) -> bool {
+        self == earlier
+    }
+}
+
+impl Beating for NodeRow {
+    /// The wishes of an operator are no sign of life.
+    fn is_unchanged(&self, earlier: &Self) -> bool {
+        self.beat == earlier.beat && self.node.boot == earlier.node.boot
+    }
+}
+
+/// Replaces rows. One that is unchanged stays observed since then.
+fn observe<K: Ord, T: Beating>(
+    observed: &mut BTreeMap<K, Observed<T>>,
+    rows: Vec<T>,
+    now: BootTime,
+    key: impl Fn(&T) -> K,
+) {
+    let mut earlier = std::mem::take(observed);
+    for row in rows {
+        let key = key(&row);
+        let since = match earlier.remove(&key) {
+            Some(known) if row.is_unchanged(&known.row) => known.since,
+            _ => now,
+        };
+        observed.insert(key, Observed { row, since });
+    }
+}
+
+#[cfg(test)]
+mod tests;

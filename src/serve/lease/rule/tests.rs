@@ -1,0 +1,297 @@
+use super::super::memory::MemoryLeases;
+use super::*;
+
+const LEASE: Duration = Duration::from_secs(120);
+
+/// A node with a clock of its own.
+struct TestNode {
+    rule: LeaseRule,
+    situation: NodeSituation,
+}
+
+fn record(name: &str) -> NodeRecord {
+    NodeRecord {
+        name: name.to_owned(),
+        boot: format!("boot of {name}"),
+        program: "1.0.0".to_owned(),
+        protocol: PROTOCOL + 2,
+        runs: true,
+        is_hub: true,
+        ..NodeRecord::default()
+    }
+}
+
+fn node(record: NodeRecord) -> TestNode {
+    let situation = NodeSituation {
+        sites: BTreeMap::from([("default".to_owned(), 2)]),
+        ..NodeSituation::default()
+    };
+    TestNode {
+        rule: LeaseRule::new(LeaseTimes { lease: LEASE }, record),
+        situation,
+    }
+}
+
+fn at(seconds: u64) -> BootTime {
+    BootTime::after_boot(Duration::from_secs(seconds))
+}
+
+impl TestNode {
+    fn exchange(&mut self, store: &mut MemoryLeases, seconds: u64) -> LeaseChanges {
+        let now = at(seconds);
+        let beat =
+            i64::try_from(seconds).unwrap() * 1000 + i64::from(self.rule.node.name.as_bytes()[0]);
+        let request = self.rule.request(now, beat, &self.situation);
+        let answer = store.exchange(&request);
+        self.rule.answer((now, now), &request, answer)
+    }
+
+    /// Exchanges until there is nothing to acquire now.
+    fn exchange_all(&mut self, store: &mut MemoryLeases, seconds: u64) {
+        for _ in 0..4 {
+            self.exchange(store, seconds);
+        }
+    }
+
+    fn shards(&self) -> Vec<String> {
+        let held = self.rule.held.keys();
+        held.filter(|subject| matches!(subject, LeaseSubject::Shard(_)))
+            .map(ToString::to_string)
+            .collect()
+    }
+}
+
+fn all_shards() -> Vec<String> {
+    vec!["shard:default/0".to_owned(), "shard:default/1".to_owned()]
+}
+
+#[test]
+fn one_node_acquires_all_at_once() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    assert_eq!(a.shards(), all_shards());
+    assert_eq!(a.rule.held.len(), 2 + FleetTask::ALL.len());
+    assert_eq!(a.rule.refusal(at(0)), None);
+}
+
+#[test]
+fn dead_owner_is_replaced_after_the_takeover_time_on_the_own_clock() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    // The clock of the other machine has another zero.
+    let mut b = node(record("b"));
+    b.exchange_all(&mut store, 5000);
+    assert!(b.shards().is_empty());
+    let shard = Shard {
+        site: "default".to_owned(),
+        number: 0,
+    };
+    b.exchange(&mut store, 5131);
+    assert!(b.shards().is_empty());
+    assert_eq!(
+        b.rule.shard_problem(&shard, at(5131)),
+        ShardProblem::Takeover(Duration::from_secs(1))
+    );
+    let changes = b.exchange(&mut store, 5132);
+    assert_eq!(
+        (b.shards(), changes.taken_over),
+        (all_shards(), 2 + FleetTask::ALL.len())
+    );
+    // The former owner learns it, and gets its part again in turn.
+    let changes = a.exchange(&mut store, 200);
+    assert_eq!(changes.lost.len(), 2 + FleetTask::ALL.len());
+    assert!(a.shards().is_empty());
+}
+
+#[test]
+fn restarted_process_takes_its_own_leases_back_at_once() {
+    let mut store = MemoryLeases::new();
+    node(record("a")).exchange_all(&mut store, 0);
+    let mut again = node(record("a"));
+    again.exchange_all(&mut store, 1);
+    assert_eq!(again.shards(), all_shards());
+    // Another machine with this name waits, and says so.
+    let mut other = node(NodeRecord {
+        boot: "another".to_owned(),
+        ..record("a")
+    });
+    other.exchange_all(&mut store, 0);
+    assert!(
+        other
+            .rule
+            .refusal(at(0))
+            .unwrap()
+            .contains("another process is the node `a`")
+    );
+    other.exchange_all(&mut store, 131);
+    assert!(other.shards().is_empty());
+    // It takes the name first, and the leases as those of another machine.
+    other.exchange_all(&mut store, 132);
+    assert_eq!(other.rule.refusal(at(132)), None);
+    assert_eq!(other.shards(), all_shards());
+    assert_eq!(
+        again.exchange(&mut store, 200).lost.len(),
+        2 + FleetTask::ALL.len()
+    );
+}
+
+#[test]
+fn nobody_acquires_after_another_start_of_the_database() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    store.server = "second".to_owned();
+    // The owner renews.
+    a.exchange_all(&mut store, 10);
+    assert_eq!(a.shards(), all_shards());
+    a.situation.is_stopped = true;
+    a.exchange(&mut store, 20);
+    let mut b = node(record("b"));
+    b.exchange_all(&mut store, 1000);
+    let shard = Shard {
+        site: "default".to_owned(),
+        number: 0,
+    };
+    assert_eq!(
+        b.rule.shard_problem(&shard, at(1000)),
+        ShardProblem::Amnesty(Duration::from_secs(132))
+    );
+    b.exchange_all(&mut store, 1131);
+    assert!(b.shards().is_empty());
+    b.exchange_all(&mut store, 1132);
+    assert_eq!(b.shards(), all_shards());
+}
+
+#[test]
+fn lost_answer_ends_no_lease() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    let request = a.rule.request(at(10), 77, &a.situation);
+    store.exchange(&request);
+    a.rule.no_answer(&request);
+    assert_eq!(a.exchange(&mut store, 20), LeaseChanges::default());
+    assert_eq!(a.shards(), all_shards());
+}
+
+#[test]
+fn sites_with_an_own_node_are_never_run_from_elsewhere() {
+    let mut store = MemoryLeases::new();
+    let mut general = node(record("general"));
+    general.situation.sites = BTreeMap::from([("berlin".to_owned(), 1), ("default".to_owned(), 1)]);
+    let own = NodeRecord {
+        sites: vec!["berlin".to_owned()],
+        ..record("ber-1")
+    };
+    let mut own = node(own);
+    own.exchange_all(&mut store, 0);
+    general.exchange_all(&mut store, 0);
+    own.exchange_all(&mut store, 0);
+    assert_eq!(general.shards(), ["shard:default/0"]);
+    assert_eq!(own.shards(), ["shard:berlin/0"]);
+    // It is gone for good: an error, no fallback.
+    general.exchange_all(&mut store, 1000);
+    let berlin = Shard {
+        site: "berlin".to_owned(),
+        number: 0,
+    };
+    assert_eq!(general.shards(), ["shard:default/0"]);
+    assert_eq!(
+        general.rule.shard_problem(&berlin, at(1000)),
+        ShardProblem::NoNode
+    );
+}
+
+#[test]
+fn drained_node_releases_a_shard_when_its_runs_have_ended() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    store.nodes.get_mut("a").unwrap().is_draining = true;
+    let busy = LeaseSubject::Shard(Shard {
+        site: "default".to_owned(),
+        number: 1,
+    });
+    a.situation.busy.insert(busy.clone());
+    a.exchange_all(&mut store, 10);
+    assert_eq!(a.shards(), ["shard:default/1"]);
+    assert!(a.rule.held[&busy].is_ending);
+    a.situation.busy.clear();
+    a.exchange_all(&mut store, 20);
+    assert!(a.rule.held.is_empty());
+    // A restart ends the wish.
+    node(record("a")).exchange_all(&mut store, 30);
+    assert!(!store.nodes["a"].is_draining);
+}
+
+#[test]
+fn shards_move_slowly_to_a_new_node() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.situation.sites = BTreeMap::from([("default".to_owned(), 40)]);
+    a.exchange_all(&mut store, 0);
+    let mut b = node(record("b"));
+    b.exchange_all(&mut store, 0);
+    a.exchange_all(&mut store, 10);
+    assert_eq!(a.shards().len(), 38, "a twentieth in a minute");
+    a.exchange_all(&mut store, 50);
+    assert_eq!(a.shards().len(), 38);
+    for second in (70..2000).step_by(30) {
+        a.exchange(&mut store, second);
+        b.exchange(&mut store, second);
+    }
+    let (a, b) = (a.shards().len(), b.shards().len());
+    assert!(a + b == 40 && a.abs_diff(b) < 16, "{a} {b}");
+}
+
+#[test]
+fn number_of_shards_changes_when_all_are_free() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    store.sites.get_mut("default").unwrap().next_shards = Some(1);
+    let busy = LeaseSubject::Shard(Shard {
+        site: "default".to_owned(),
+        number: 1,
+    });
+    a.situation.busy.insert(busy);
+    a.exchange_all(&mut store, 10);
+    assert_eq!(store.sites["default"].shards, 2);
+    a.situation.busy.clear();
+    a.exchange_all(&mut store, 20);
+    assert_eq!(store.sites["default"].shards, 1);
+    assert_eq!(a.shards(), ["shard:default/0"]);
+}
+
+#[test]
+fn two_protocols_share_a_fleet_and_an_older_one_is_refused() {
+    let mut store = MemoryLeases::new();
+    let mut newest = node(record("new"));
+    let mut before = node(NodeRecord {
+        protocol: PROTOCOL + 1,
+        ..record("before")
+    });
+    let mut old = node(NodeRecord {
+        protocol: PROTOCOL,
+        ..record("old")
+    });
+    old.exchange_all(&mut store, 0);
+    assert_eq!(old.shards(), all_shards());
+    before.exchange_all(&mut store, 0);
+    newest.exchange_all(&mut store, 0);
+    old.exchange_all(&mut store, 10);
+    let refusal = old.rule.refusal(at(10)).unwrap();
+    assert!(
+        refusal.contains("too old for the fleet: its protocol is 1, that of other nodes is 3"),
+        "{refusal}"
+    );
+    assert!(old.rule.held.is_empty());
+    for second in [20, 30] {
+        before.exchange_all(&mut store, second);
+        newest.exchange_all(&mut store, second);
+    }
+    assert_eq!(before.rule.refusal(at(30)), None);
+    assert_eq!(before.shards().len() + newest.shards().len(), 2);
+}
