@@ -25,6 +25,7 @@ pub(crate) mod manifest_resource;
 pub(crate) mod mock_fleet;
 pub(crate) mod offline_catalog;
 pub(crate) mod offline_plan;
+mod own_sessions;
 pub(crate) mod plan_confirmation;
 pub(crate) mod read_devices;
 pub(crate) mod replay;

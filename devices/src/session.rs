@@ -8,6 +8,7 @@ pub mod connect_params;
 pub mod deadline;
 mod error;
 pub mod fence;
+pub mod ledger;
 pub mod login_files;
 mod mask;
 mod netconf;
@@ -32,8 +33,8 @@ pub use mask::mask_device_text;
 pub use open::{open, open_and_read};
 pub use recorder::RecordingFile;
 
-pub use crate::dialogue::LineTransport;
 pub use crate::dialogue::protect_rules::{RevertAbsence, RevertMethod};
+pub use crate::dialogue::{GuaranteeClass, LineTransport, WriteGuarantee};
 
 use std::time::Duration;
 

@@ -38,6 +38,7 @@ use crate::fault::{self, MockKind, UnsupportedFault};
 use crate::running::{ListenError, ListenOptions, RunningMock};
 use crate::ssh_server::{self, Account, HostKey, InvalidKey};
 use crate::terminal::Terminal;
+use crate::terminal_lines::TerminalLines;
 use device::Device;
 pub use offline::{OfflineSwitch, RejectedLine};
 pub use options::SwitchOptions;
@@ -108,6 +109,7 @@ impl CliSwitch {
         )?;
         let (device, unknown_lines) = factory_config::new_device(profile, &options);
         let switch = SwitchState {
+            lines: Arc::default(),
             device: Arc::new(Mutex::new(device)),
             unknown_lines,
         };
@@ -124,6 +126,8 @@ impl CliSwitch {
             faults: running.faults.clone(),
             log: running.log.clone(),
             enable_password: options.enable_password,
+            user: options.user.clone(),
+            lines: running.device.lines.clone(),
         };
         let new_terminal = move |connection, width| {
             let shell = Shell::new(shared.clone(), connection, options.start_privileged, width);
@@ -149,6 +153,7 @@ impl CliSwitch {
 #[derive(Debug)]
 pub struct SwitchState {
     device: Arc<Mutex<Device>>,
+    lines: Arc<Mutex<TerminalLines>>,
     unknown_lines: Vec<String>,
 }
 
@@ -229,6 +234,25 @@ impl RunningSwitch {
         saved.is_some_and(|(hostname, configuration)| {
             *hostname == device.hostname && *configuration == device.configuration
         })
+    }
+
+    /// Keeps the terminal lines of lost connections in use, as a device whose peer has vanished.
+    pub fn keep_lost_sessions(&self) {
+        lock(&self.device.lines).keeps_lost = true;
+    }
+
+    /// Logs somebody in, on a line without a connection. Returns the number of the line.
+    pub fn add_session(&self, user: &str) -> u64 {
+        lock(&self.device.lines).occupy(None, user)
+    }
+
+    /// The sessions: number of the line, and user.
+    pub fn sessions(&self) -> Vec<(u64, String)> {
+        let lines = lock(&self.device.lines);
+        lines
+            .iter()
+            .map(|line| (line.number, line.user.clone()))
+            .collect()
     }
 
     /// Lines of the initial configuration that the mock does not understand and keeps as text.

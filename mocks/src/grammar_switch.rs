@@ -164,7 +164,8 @@ impl GrammarSwitch {
         let requests = &running.device.requests;
         requests.accept(request_listener, http_server::server(requests, api));
         let new_terminal = move |connection, _| {
-            Box::new(LineTerminal::new(context.clone(), connection)) as Box<dyn Terminal>
+            let terminal = LineTerminal::new(context.clone(), connection, &options.user);
+            Box::new(terminal) as Box<dyn Terminal>
         };
         let server = ssh_server::server(&running, account, new_terminal);
         running.accept(listener, server);
@@ -234,6 +235,18 @@ impl RunningGrammarSwitch {
     /// Whether the device reverts a change unless it is confirmed.
     pub fn is_revert_pending(&self) -> bool {
         lock(&self.device.device).timed_change.is_some()
+    }
+
+    /// Keeps the terminal lines of lost connections in use, as a device whose peer has vanished.
+    pub fn keep_lost_sessions(&self) {
+        lock(&self.device.device).terminals.keeps_lost = true;
+    }
+
+    /// The sessions: number of the line, and user.
+    pub fn sessions(&self) -> Vec<(u64, String)> {
+        let device = lock(&self.device.device);
+        let lines = device.terminals.iter();
+        lines.map(|line| (line.number, line.user.clone())).collect()
     }
 
     /// Lines of the initial configuration that the grammar does not have and that remain as text.

@@ -42,6 +42,7 @@ mod ssh_server;
 pub mod structural;
 mod task;
 mod terminal;
+mod terminal_lines;
 mod tls;
 
 pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};

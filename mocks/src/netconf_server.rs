@@ -172,6 +172,11 @@ impl RunningNetconfServer {
         async move { cut_off.notified().await }
     }
 
+    /// Keeps the sessions of lost connections open, as a device whose peer has vanished.
+    pub fn keep_lost_sessions(&self) {
+        lock(&self.device.device).keeps_lost = true;
+    }
+
     /// Whether the device reverts a commit unless it is confirmed.
     pub fn is_revert_pending(&self) -> bool {
         lock(&self.device.device).is_pending()

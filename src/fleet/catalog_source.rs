@@ -132,6 +132,8 @@ pub(crate) struct DeviceSettings {
     pub(crate) on_failure: FailurePolicy,
     /// Whether it is changed while it is the standby unit of a pair.
     pub(crate) standby: StandbyPolicy,
+    /// Whether all earlier sessions of its login end after a takeover or a crash, not only the recorded ones.
+    pub(crate) ends_sessions: bool,
 }
 
 /// The text of a catalog and what is needed to check it.

@@ -14,6 +14,7 @@ use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::ConnectParams;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
 use switchtender_devices::session::fence::Fence;
+use switchtender_devices::session::ledger::{LockWait, SessionLedger};
 use switchtender_devices::session::saved::{SavedAnswers, SavedSession};
 use switchtender_devices::session::{self, Access, RecordingFile, Session, SessionError};
 
@@ -236,6 +237,14 @@ impl DeviceConnector {
     pub(crate) fn set_fence(&mut self, fence: &Arc<dyn Fence>) {
         if let Target::Device(target) = &mut self.target {
             target.fence = Arc::clone(fence);
+        }
+    }
+
+    /// Records the sessions that write, and waits for locks of the device.
+    pub(crate) fn set_ledger(&mut self, ledger: &Arc<dyn SessionLedger>, lock_wait: LockWait) {
+        if let Target::Device(target) = &mut self.target {
+            target.ledger = Arc::clone(ledger);
+            target.lock_wait = lock_wait;
         }
     }
 

@@ -44,6 +44,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::catalog_source::{CatalogSource, DeviceSettings, PreparedSource};
+use super::own_sessions::{OwnSessions, SessionReport};
 use super::run_request::RunRequest;
 use super::state_files;
 use crate::clock;
@@ -54,7 +55,7 @@ use crate::run_kind::RunKind;
 use crate::store::{DeviceStore, HeldLocks, blocking_io};
 use catalog::{Exchange, PreparedDevice};
 use change::ChangedDevice;
-use connect::{ConnectedDevice, ReadyDevice};
+use connect::{ConnectedDevice, PreparedRun, ReadyDevice};
 use locks::Locks;
 use preview::AdmittedDevice;
 use protect::{ProtectedDevice, SettledDevice};
@@ -181,6 +182,8 @@ struct Running<'a> {
     deadline: Deadline,
     /// The fence of the sessions.
     locks: Arc<HeldLocks>,
+    /// The sessions that write; `None` before the address of the device is locked.
+    sessions: Option<Arc<OwnSessions>>,
     events: EventRecorder<'a>,
     /// The file that names the device, for people.
     inventory: String,
@@ -225,6 +228,7 @@ impl<'a> Running<'a> {
             stop: request.stop.child_token(),
             deadline: Deadline::default(),
             locks: Arc::default(),
+            sessions: None,
             events: EventRecorder::new(device, observer, record, request.kind.is_noop()),
             inventory: source.inventory(),
             graph_dir: source.graph_dir(),
@@ -257,8 +261,28 @@ impl<'a> Running<'a> {
                 limit.as_secs()
             ));
         }
+        self.report_sessions();
         self.events.record.measured("total", self.took());
         result
+    }
+
+    /// Reports the earlier sessions that were ended, and sessions that are not recorded.
+    fn report_sessions(&mut self) {
+        let report = self
+            .sessions
+            .as_ref()
+            .map(|sessions| sessions.take_report());
+        let SessionReport { ended, notes } = report.unwrap_or_default();
+        for session in &ended {
+            let text = format!("ended an earlier {session} before the first write");
+            self.events.run_log().notice(text);
+        }
+        self.events.record.ended_sessions += ended.len();
+        for note in notes {
+            let text =
+                format!("the session is not recorded, so that a crash cannot end it: {note}");
+            self.events.run_log().warning(text);
+        }
     }
 
     async fn run_device<S: CatalogSource>(
@@ -273,7 +297,11 @@ impl<'a> Running<'a> {
             settings,
             catalog,
         } = PreparedDevice::prepare(self, source).await?;
-        let device = ConnectedDevice::connect(self, &source, catalog.as_ref(), locks).await?;
+        let prepared = PreparedRun {
+            catalog: catalog.as_ref(),
+            settings: &settings,
+        };
+        let device = ConnectedDevice::connect(self, &source, &prepared, locks).await?;
         let (ready, exchange) = match catalog {
             Some(catalog) => (device.with_catalog(self, Ok(catalog)).await, None),
             None => {

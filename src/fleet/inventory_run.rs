@@ -149,6 +149,7 @@ impl InventoryDevice<'_> {
             allows_reload: self.device.allows_reload(),
             on_failure: self.device.failure_policy(),
             standby: self.device.standby_policy(),
+            ends_sessions: self.device.ends_sessions(),
         }
     }
 

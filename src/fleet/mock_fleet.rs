@@ -19,6 +19,7 @@ use switchtender_devices::session::connect_params::{
 };
 use switchtender_devices::session::deadline::Deadline;
 use switchtender_devices::session::fence::NoFence;
+use switchtender_devices::session::ledger::{LockWait, NoLedger};
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice, StartFleetError};
 use switchtender_mocks::{
     GrammarSwitchOptions, LoadBalancerOptions, ReplayOptions, StructuralOptions, SwitchOptions,
@@ -195,6 +196,8 @@ impl MockFleet {
             limits: LimitSettings::default(),
             deadline: Deadline::default(),
             fence: Arc::new(NoFence),
+            ledger: Arc::new(NoLedger),
+            lock_wait: LockWait::default(),
             transcript: None,
             recording: None,
             mask: SecretMask::default(),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::session::fence::Fence;
+pub(crate) use switchtender_devices::session::ledger::LockWait;
 use tokio_util::sync::CancellationToken;
 
 use super::change_limits::ChangeLimits;
@@ -62,6 +63,8 @@ pub(crate) struct RunRequest {
     pub(crate) epoch: Option<i64>,
     /// The right of this process to change the devices, in a fleet. It is asked before each write, as the locks are.
     pub(crate) right: Option<Arc<dyn Fence>>,
+    /// The first run of the device after it was taken over: its earlier sessions end before the first write.
+    pub(crate) ends_sessions: bool,
 }
 
 impl RunRequest {
@@ -71,14 +74,6 @@ impl RunRequest {
         let store = store.device(device).with_epoch(self.epoch);
         store.read_copies(!is_apply)
     }
-}
-
-/// How long a run waits for the lock of its device. By default it does not wait.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LockWait {
-    /// Interval between two attempts; zero: one attempt.
-    pub(crate) interval: Duration,
-    pub(crate) limit: Option<Duration>,
 }
 
 /// The name of a run, for its undo: the time at which it was requested.

@@ -8,6 +8,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::{Driver, Facts, ParameterValues, Platform, Registry};
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
+use switchtender_devices::session::WriteGuarantee;
 use switchtender_devices::session::connect_params::HostKeyPolicy;
 use switchtender_devices::value::Value;
 
@@ -164,6 +165,19 @@ impl Device {
     pub(crate) fn failure_policy(&self) -> FailurePolicy {
         let policy = self.settings.on_failure.as_ref();
         policy.map_or_else(FailurePolicy::default, |policy| policy.value)
+    }
+
+    /// Whether all earlier sessions of the login end after a takeover or a crash.
+    pub(crate) fn ends_sessions(&self) -> bool {
+        let ends = self.settings.end_sessions.as_ref();
+        ends.is_some_and(|ends| ends.value)
+    }
+
+    /// What becomes of a late write of a process that no longer may change the device.
+    pub(crate) fn guarantee(&self, platform: &Platform) -> WriteGuarantee {
+        let transport = self.settings.transport.as_ref();
+        let transport = transport.map(|transport| transport.value);
+        platform.protocol().guarantee(transport.unwrap_or_default())
     }
 
     /// What a run does that would change the standby unit of a pair.

@@ -14,6 +14,7 @@ use switchtender_devices::session::connect_params::{
 };
 use switchtender_devices::session::deadline::Deadline;
 use switchtender_devices::session::fence::NoFence;
+use switchtender_devices::session::ledger::{LockWait, NoLedger};
 
 use super::secret_source::SecretSource;
 use super::setting::TableSetting;
@@ -122,6 +123,8 @@ impl Inventory {
                 },
                 deadline: Deadline::default(),
                 fence: Arc::new(NoFence),
+                ledger: Arc::new(NoLedger),
+                lock_wait: LockWait::default(),
                 transcript: None,
                 recording: None,
                 mask: SecretMask::default(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::Source;
+use switchtender_devices::driver::Registry;
 use switchtender_devices::names::DeviceName;
 
 use super::{Device, Inventory};
@@ -28,13 +29,13 @@ pub(crate) struct DeviceRows {
 
 impl Inventory {
     /// The settings of these devices. Secrets are not read.
-    pub(crate) fn show(&self, devices: &[&Device]) -> Vec<DeviceRows> {
-        let show = |device: &&Device| show(device, &self.source);
+    pub(crate) fn show(&self, devices: &[&Device], registry: &Registry) -> Vec<DeviceRows> {
+        let show = |device: &&Device| show(device, &self.source, registry);
         devices.iter().map(show).collect()
     }
 }
 
-fn show(device: &Device, file: &Arc<Source>) -> DeviceRows {
+fn show(device: &Device, file: &Arc<Source>, registry: &Registry) -> DeviceRows {
     let mut settings: Vec<SettingRow> = device
         .settings
         .rows()
@@ -65,6 +66,13 @@ fn show(device: &Device, file: &Arc<Source>) -> DeviceRows {
             },
         );
     }
+    let platform = device.platform_of(registry);
+    settings.extend(platform.map(|platform| SettingRow {
+        key: "guarantee".to_owned(),
+        value: device.guarantee(&platform).to_string(),
+        table: Some("the platform".to_owned()),
+        line: None,
+    }));
     DeviceRows {
         name: device.name.clone(),
         settings,

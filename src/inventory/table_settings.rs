@@ -200,6 +200,8 @@ settings! {
     on_failure: FailurePolicy = |item, _, _| word(item, &FailurePolicy::WORDS);
     /// What a run does that would change the standby unit of a pair; the default is `refuse`. Plans run.
     standby: StandbyPolicy = |item, _, _| word(item, &StandbyPolicy::WORDS);
+    /// Whether all other sessions of the login end before the first write after a crash or a takeover, not only the recorded ones; the default is `false`.
+    end_sessions: bool = |item, _, _| item.bool();
     /// Maximum number of resources that a run changes; `--max-changes` overrides it.
     max_changes: usize = |item, _, _| count(item);
     /// Maximum number of resources that a run removes; `--max-removals` overrides it.

@@ -79,6 +79,9 @@ pub struct RunRecord {
     pub(crate) facts: Option<BTreeMap<String, String>>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) round_trips: u64,
+    /// Earlier sessions of the login that were ended before the first write.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) ended_sessions: usize,
     /// The run changed the configuration and did not save it: the policy of the device.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) not_saved: Option<SavePolicy>,
@@ -147,6 +150,7 @@ impl RunRecord {
             findings: Vec::new(),
             facts: None,
             round_trips: 0,
+            ended_sessions: 0,
             not_saved: None,
             completed: false,
             failed_to_generate: false,

@@ -11,6 +11,7 @@ use super::hostname_pattern::HostnamePattern;
 use super::line_request_rules::LineRequestRules;
 use super::protect_rules::ProtectMethods;
 use super::session_limits::SessionLimits;
+use super::session_rules::{LockRules, SessionRules};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::pattern::{Pattern, Patterns};
 use crate::secret_text::SecretText;
@@ -65,6 +66,10 @@ pub(crate) struct CliRules {
     pub(crate) candidate: Option<CandidateRules>,
     /// How the device reverts the changes of a run.
     pub(crate) protect: ProtectMethods,
+    /// How sessions are listed and ended.
+    pub(crate) sessions: Option<SessionRules>,
+    /// The lock of the configuration.
+    pub(crate) lock: Option<LockRules>,
     /// Error messages.
     pub(crate) errors: ErrorRules,
     /// Questions.

@@ -16,6 +16,7 @@ use super::line_request_rules::LineRequestRules;
 use super::protect_rules::ProtectMethods;
 use super::sections::{CliSections, secret_texts};
 use super::session_limits::SessionLimits;
+use super::session_rules::{LockKeys, LockRules, SessionListKeys, SessionRules};
 use crate::diagnostic::Source;
 use crate::document::{At, Findings, Item, KeyValue, Named, Table, read_value};
 use crate::pattern::Pattern;
@@ -37,6 +38,9 @@ impl CliRules {
         let candidate = candidate.map(CandidateRules::from);
         let protect = CliSections::protect(root);
         let protect = protect.and_then(|item| ProtectMethods::read(&item));
+        let sessions = read_value::<SessionListKeys>(CliSections::sessions(root));
+        let sessions = sessions.and_then(|keys| SessionRules::new(keys, root.findings));
+        let lock = read_value::<LockKeys>(CliSections::lock(root));
         let (errors, confirms) = (errors(root), confirms(root));
         let http_table = CliSections::http(root).and_then(|item| item.table());
         let keys = connection?;
@@ -74,6 +78,8 @@ impl CliRules {
             save,
             candidate,
             protect: protect.unwrap_or_default(),
+            sessions,
+            lock: lock.map(LockRules::from),
             errors,
             confirms,
             http,

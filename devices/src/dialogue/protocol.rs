@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::sections::SessionSections;
-use super::{CliRules, LineTransport, NetconfRules, RestRules, Transport};
+use super::{
+    CliRules, GuaranteeClass, LineTransport, NetconfRules, RestRules, Transport, WriteGuarantee,
+};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Table, read_value};
 use crate::read::xml::Namespaces;
@@ -74,6 +76,32 @@ impl Protocol {
             Dialect::Cli(rules) => rules.limits.run,
             Dialect::Rest(rules) => rules.limits.run,
             Dialect::Netconf(rules) => rules.limits.run,
+        }
+    }
+
+    /// What becomes of a late write of a process that no longer may change a device.
+    pub fn guarantee(&self, transport: LineTransport) -> WriteGuarantee {
+        match &self.dialect {
+            Dialect::Cli(_) if transport == LineTransport::Http => {
+                WriteGuarantee::of(GuaranteeClass::Timing)
+            }
+            Dialect::Cli(rules) => {
+                let needs = rules.lock.as_ref().map(|lock| lock.needs.clone());
+                let class = match (&needs, &rules.sessions) {
+                    (Some(None), _) => GuaranteeClass::Locked,
+                    (_, Some(_)) => GuaranteeClass::Session,
+                    (_, None) => GuaranteeClass::Timing,
+                };
+                WriteGuarantee {
+                    class,
+                    locked_with: needs.flatten(),
+                }
+            }
+            Dialect::Rest(rules) => WriteGuarantee::of(match rules.version {
+                Some(_) => GuaranteeClass::Locked,
+                None => GuaranteeClass::Timing,
+            }),
+            Dialect::Netconf(_) => WriteGuarantee::of(GuaranteeClass::Locked),
         }
     }
 

@@ -9,6 +9,7 @@ use super::rest_rules::{
     PageKeys, RequestKeys, RestCandidateKeys, RestConnectionKeys, RestErrorKeys, SaveKeys,
     TaskKeys, UploadTypeKeys, VersionRules,
 };
+use super::session_rules::{LockKeys, SessionListKeys};
 use super::transport::Transport;
 use crate::document::{Named, Table, read_value, sections};
 use crate::pattern::Pattern;
@@ -47,6 +48,10 @@ sections! {
         candidate: CandidateKeys,
         /// A timed revert of all changes of a run.
         protect: ProtectKeys,
+        /// How the sessions of a device are listed and ended.
+        sessions: SessionListKeys,
+        /// The lock of the configuration.
+        lock: LockKeys,
         /// How errors are recognized.
         error: CliErrorKeys,
         /// Questions of the device.

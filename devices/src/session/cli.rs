@@ -22,6 +22,7 @@ mod config_mode;
 mod messages;
 mod mode_exit;
 mod opening;
+mod own_session;
 mod protection;
 mod reading;
 #[cfg(test)]
@@ -37,7 +38,9 @@ use tokio::time::timeout_at;
 
 use self::config_mode::ConfigMode;
 use self::opening::PendingStep;
+use self::own_session::Admission;
 use super::error::{SessionError, SessionErrorKind};
+use super::ledger::{LockWait, SessionLedger};
 use super::terminal::{CLOSE_TIMEOUT, SessionConnection};
 use super::transport::{AnsweredCommand, CliTransport};
 use super::write_guard::WriteGuard;
@@ -48,7 +51,7 @@ use super::{
 use crate::clock;
 use crate::dialogue::candidate_rules::CandidateName;
 use crate::dialogue::{CliRules, Command};
-use crate::operation::{Operation, OperationResult};
+use crate::operation::{Operation, OperationResult, Outcome};
 use crate::read::ReadRequest;
 use crate::secret::Text;
 
@@ -69,6 +72,9 @@ pub(super) struct CliSession {
     candidate_name: CandidateName,
     /// The commit that the device reverts unless it is confirmed.
     unconfirmed: Option<UnconfirmedCommit>,
+    ledger: Arc<dyn SessionLedger>,
+    lock_wait: LockWait,
+    admission: Admission,
     /// The timer of a revert runs, which this session started.
     is_timer_started: bool,
     statistics: Statistics,
@@ -121,6 +127,7 @@ impl CliSession {
     }
 
     async fn save_now(&mut self) -> Result<String, SessionErrorKind> {
+        self.admit().await?;
         self.send_reads(&[]).await?;
         let rules = Arc::clone(&self.rules);
         let mut answers = Vec::new();
@@ -144,6 +151,19 @@ impl CliSession {
     }
 }
 
+/// The results of operations that may not be sent: the first is refused.
+fn refused_all(operations: &[Operation], message: &str) -> Vec<OperationResult> {
+    let mut results: Vec<OperationResult> = operations
+        .iter()
+        .map(|_| OperationResult::not_sent())
+        .collect();
+    if let Some(first) = results.first_mut() {
+        let message = message.to_owned();
+        *first = OperationResult::new(Outcome::Refused { message }, Duration::ZERO);
+    }
+    results
+}
+
 #[async_trait]
 impl Session for CliSession {
     async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError> {
@@ -155,6 +175,13 @@ impl Session for CliSession {
     }
 
     async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
+        if self.broken.is_none()
+            && self.access == Access::ReadWrite
+            && !operations.is_empty()
+            && let Err(kind) = self.admit().await
+        {
+            return refused_all(operations, &self.mask(&kind.to_string()));
+        }
         let mut results = self.write(operations).await;
         self.end_candidate(&mut results).await;
         results
@@ -232,7 +259,11 @@ impl Session for CliSession {
             let end = clock::instant() + CLOSE_TIMEOUT;
             match timeout_at(end, self.send_reads(&[])).await {
                 // The connection is closed next in any case.
-                Ok(Ok(_)) => drop(timeout_at(end, self.log_off()).await),
+                Ok(Ok(_)) => {
+                    // The device has left the configuration mode: nothing of this session is under way.
+                    self.end_record().await;
+                    drop(timeout_at(end, self.log_off()).await);
+                }
                 Ok(Err(error)) => notes.push(error.to_string()),
                 Err(_) => notes.push(format!(
                     "cannot leave configuration mode: no prompt within {CLOSE_TIMEOUT:?}"

@@ -10,6 +10,7 @@ use secrecy::SecretString;
 
 use super::deadline::{Deadline, StopCause};
 use super::fence::Fence;
+use super::ledger::{LockWait, SessionLedger};
 use super::recorder::RecordingFile;
 use crate::clock;
 use crate::dialogue::{HostnamePattern, LineTransport};
@@ -49,6 +50,10 @@ pub struct ConnectParams {
     pub deadline: Deadline,
     /// Asked before each write.
     pub fence: Arc<dyn Fence>,
+    /// Records the sessions that write.
+    pub ledger: Arc<dyn SessionLedger>,
+    /// How long a session waits for a lock of the device.
+    pub lock_wait: LockWait,
     /// File for the masked transcript.
     pub transcript: Option<PathBuf>,
     /// File for the masked recording.

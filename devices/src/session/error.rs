@@ -1,12 +1,18 @@
 //! Errors of a session, with their hints.
 
 mod hint;
+mod text;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use self::text::{
+    after_colon, after_command, render_answer, render_awaited, render_fingerprint,
+    render_last_output, render_sessions, render_start, to_command,
+};
 use super::connect_params::Algorithms;
 use super::deadline::StopCause;
+use super::ledger::ListedSession;
 use crate::duration;
 use crate::operation::Method;
 
@@ -46,6 +52,9 @@ impl SessionError {
                 | SessionErrorKind::UnexpectedAnswer { .. }
                 | SessionErrorKind::NotSaved { .. }
                 | SessionErrorKind::UnsavedConfiguration { .. }
+                | SessionErrorKind::SessionsRemain { .. }
+                | SessionErrorKind::SessionNotRecorded { .. }
+                | SessionErrorKind::ConfigurationLocked { .. }
                 | SessionErrorKind::HttpStatus { .. }
         )
     }
@@ -285,6 +294,29 @@ pub enum SessionErrorKind {
         /// Output of the device.
         output: String,
     },
+    /// Sessions of a process that no longer runs, or lost the device.
+    #[error(
+        "cannot write while earlier sessions can: {}: {reason}",
+        render_sessions(sessions)
+    )]
+    SessionsRemain {
+        /// The sessions.
+        sessions: Vec<ListedSession>,
+        /// Why they were not ended.
+        reason: String,
+    },
+    /// A session that is not recorded cannot be ended after a crash.
+    #[error("cannot record the session: {reason}")]
+    SessionNotRecorded {
+        /// The cause.
+        reason: String,
+    },
+    /// Somebody else has the lock of the configuration.
+    #[error("the configuration is locked by {holder}")]
+    ConfigurationLocked {
+        /// Who has it, in the words of the device.
+        holder: String,
+    },
     /// The connection closed.
     #[error("the connection ended{}: {reason}", after_command(command))]
     Disconnected {
@@ -374,66 +406,6 @@ pub enum SessionErrorKind {
         /// The command.
         command: String,
     },
-}
-
-fn after_command(command: &str) -> String {
-    if command.is_empty() {
-        String::new()
-    } else {
-        format!(" after `{command}`")
-    }
-}
-
-fn to_command(command: &str) -> String {
-    if command.is_empty() {
-        String::new()
-    } else {
-        format!(" to `{command}`")
-    }
-}
-
-fn render_awaited(command: &str) -> String {
-    match command {
-        "" => "prompt".to_owned(),
-        command => format!("answer to `{command}`"),
-    }
-}
-
-fn render_answer(output: &str) -> String {
-    match output {
-        "" => String::new(),
-        output => format!("; it answered {output:?}"),
-    }
-}
-
-fn render_last_output(output: &str) -> String {
-    if output.is_empty() {
-        String::new()
-    } else {
-        format!("; the last output was {output:?}")
-    }
-}
-
-fn render_start(output: &str) -> String {
-    if output.is_empty() {
-        String::new()
-    } else {
-        format!("; it begins with {output:?}")
-    }
-}
-
-fn render_fingerprint(found: &Option<String>) -> String {
-    found
-        .as_ref()
-        .map_or_else(String::new, |found| format!("; its fingerprint is {found}"))
-}
-
-fn after_colon(message: &str) -> String {
-    if message.is_empty() {
-        String::new()
-    } else {
-        format!(": {message}")
-    }
 }
 
 impl SessionErrorKind {

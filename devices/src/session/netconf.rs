@@ -4,6 +4,7 @@
 //! together, or discarded. A read-only session sends only operations that read.
 
 mod committing;
+mod locking;
 #[cfg(test)]
 #[expect(
     clippy::disallowed_methods,
@@ -18,12 +19,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
 
-use self::committing::{CommitProtection, DatastoreLock};
+use self::committing::CommitProtection;
+use self::locking::DatastoreLock;
 use self::transport::NetconfTransport;
 use super::connect_params::ConnectParams;
 use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
 use super::fence::Fence;
+use super::ledger::{ListedSession, LockWait, SessionLedger};
 use super::mask::Mask;
 use super::terminal::{CLOSE_TIMEOUT, SessionConnection, Terminal};
 use super::transcript::Transcript;
@@ -47,6 +50,11 @@ pub(super) struct NetconfSession {
     server: ServerHello,
     access: Access,
     fence: Arc<dyn Fence>,
+    user: String,
+    ledger: Arc<dyn SessionLedger>,
+    lock_wait: LockWait,
+    /// This session in the ledger.
+    recorded: Option<ListedSession>,
     next_id: u64,
     /// The last commit is not confirmed yet.
     unconfirmed: bool,
@@ -119,6 +127,10 @@ impl NetconfSession {
             server,
             access,
             fence: Arc::clone(&target.fence),
+            user: target.user.clone(),
+            ledger: Arc::clone(&target.ledger),
+            lock_wait: target.lock_wait,
+            recorded: None,
             next_id: 1,
             unconfirmed: false,
             lock: DatastoreLock::NotRequested,
@@ -312,7 +324,11 @@ impl Session for NetconfSession {
         if self.broken.is_none() && !self.transport.is_stopped() {
             let closing = self.must("<close-session/>");
             match tokio::time::timeout(CLOSE_TIMEOUT, closing).await {
-                Ok(Ok(())) => {}
+                Ok(Ok(())) => {
+                    if let Some(own) = &self.recorded {
+                        self.ledger.end(own).await;
+                    }
+                }
                 Ok(Err(kind)) => notes.push(kind.to_string()),
                 Err(_) => notes.push(format!(
                     "cannot end the session: no answer within {CLOSE_TIMEOUT:?}"

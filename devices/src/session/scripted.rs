@@ -10,6 +10,7 @@ use tokio::net::TcpSocket;
 use super::connect_params::{ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions};
 use super::deadline::Deadline;
 use super::fence::{Fence, FenceError, NoFence};
+use super::ledger::{LockWait, NoLedger};
 use crate::secret_mask::SecretMask;
 
 /// A device in memory that echoes commands.
@@ -248,6 +249,8 @@ pub(super) fn connect_params() -> ConnectParams {
         limits: LimitSettings::default(),
         deadline: Deadline::default(),
         fence: Arc::new(NoFence),
+        ledger: Arc::new(NoLedger),
+        lock_wait: LockWait::default(),
         transcript: None,
         recording: None,
         mask: SecretMask::default(),

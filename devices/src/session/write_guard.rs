@@ -42,6 +42,7 @@ impl WriteGuard {
         let mut permitted: Vec<_> = steps.map(|step| step.send.clone()).collect();
         permitted.extend_from_slice(reads);
         permitted.extend(rules.protect.reads().cloned());
+        permitted.extend(rules.sessions.iter().map(|rules| rules.list.clone()));
         for (mode, transition) in rules.modes.iter().enumerate().flat_map(|(mode, from)| {
             from.transitions
                 .iter()

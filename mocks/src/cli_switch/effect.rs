@@ -87,6 +87,10 @@ pub(super) enum ExecCommand {
     ReloadCancel,
     /// `clear …`, accepted without effect.
     Clear,
+    /// `show users`
+    ShowUsers,
+    /// `clear line N`
+    ClearLine,
 }
 
 /// Objects of `show`.

@@ -11,6 +11,7 @@ mod line_editor;
 mod pager;
 mod question;
 mod reload;
+mod users;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -24,6 +25,7 @@ use super::reload::RequestedReload;
 use crate::control::{ExchangeLog, lock};
 use crate::fault::{ConnectionStage, EndlessOutput, FaultDecision, FaultKind, FaultPlan};
 use crate::terminal::{ConnectionState, Terminal, TerminalOutput};
+use crate::terminal_lines::TerminalLines;
 
 /// Maximum length of the host name in the prompts of configuration modes.
 const HOSTNAME_LIMIT: usize = 20;
@@ -50,6 +52,7 @@ enum InputState {
         line: String,
     },
     FileName,
+    ClearLine(usize),
     ReloadSave(RequestedReload),
     ReloadConfirm(RequestedReload),
     Banner {
@@ -82,6 +85,10 @@ pub(super) struct SwitchContext {
     pub log: ExchangeLog,
     /// Password for `enable`.
     pub enable_password: Option<String>,
+    /// The user of its login.
+    pub user: String,
+    /// Its terminal lines.
+    pub lines: Arc<Mutex<TerminalLines>>,
 }
 
 /// A terminal session.
@@ -118,6 +125,7 @@ impl Shell {
         width: usize,
     ) -> Self {
         let restarts = lock(&shared.device).restarts;
+        lock(&shared.lines).occupy(Some(connection), &shared.user);
         Shell {
             shared,
             connection,
@@ -182,9 +190,9 @@ impl Shell {
             InputState::Pager { .. } => self.pager_key(byte),
             InputState::EndlessPager => self.endless_page(),
             InputState::EndlessQuestion => self.endless_question(),
-            InputState::Confirm { .. } | InputState::UnexpectedConfirm { .. } => {
-                self.confirm_key(byte)
-            }
+            InputState::Confirm { .. }
+            | InputState::UnexpectedConfirm { .. }
+            | InputState::ClearLine(_) => self.confirm_key(byte),
             InputState::ReloadConfirm(_) => self.reload_key(byte),
             _ => self.line_key(byte),
         }
@@ -214,7 +222,8 @@ impl Shell {
     fn is_disconnected(&self) -> bool {
         let mut device = lock(&self.shared.device);
         device.expire();
-        device.is_cut_off || device.restarts != self.restarts
+        let is_cleared = lock(&self.shared.lines).line(self.connection).is_none();
+        device.is_cut_off || device.restarts != self.restarts || is_cleared
     }
 
     fn record(&self, mode: &str, received: &str, answered: &str) {
@@ -251,6 +260,8 @@ impl Shell {
             None => self.run(line, decision.has(FaultKind::LostWrite), false),
         };
         self.record(mode, line, &answer.text);
+        let configures = self.position.mode.tag().is_some();
+        lock(&self.shared.lines).set_configures(self.connection, configures);
         self.deliver(answer, decision);
     }
 
@@ -459,6 +470,13 @@ impl Terminal for Shell {
             bytes: output.bytes,
             ..rest
         }
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        let in_order = self.ending == ConnectionState::Close;
+        lock(&self.shared.lines).release(self.connection, in_order);
     }
 }
 

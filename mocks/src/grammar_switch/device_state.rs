@@ -11,6 +11,7 @@ use super::config_node::{ConfigNode, begins_with};
 use super::effective_line::BlockScope;
 use super::printed_config::{PrintedLines, printed};
 use crate::clock;
+use crate::terminal_lines::TerminalLines;
 
 /// A change that the device reverts unless it is confirmed.
 #[derive(Debug)]
@@ -30,6 +31,7 @@ pub(super) struct GrammarDevice {
     /// Configurations that do not take effect yet, by name.
     pub(super) candidates: BTreeMap<String, ConfigNode>,
     pub(super) timed_change: Option<TimedChange>,
+    pub(super) terminals: TerminalLines,
     pub(super) serial: String,
     /// Time that tests add to the clock.
     pub(super) clock_advance: Duration,
@@ -51,6 +53,7 @@ impl GrammarDevice {
             startup: None,
             candidates: BTreeMap::new(),
             timed_change: None,
+            terminals: TerminalLines::default(),
             serial,
             clock_advance: Duration::ZERO,
             unknown_lines: Vec::new(),

@@ -41,6 +41,8 @@ pub(super) enum ExecAction {
     Diffs,
     /// `show NAME`: the output of a template.
     Show(String),
+    /// `clear-line`: the session on the line of the last argument ends.
+    ClearLine,
 }
 
 impl ExecAction {
@@ -65,6 +67,7 @@ impl ExecAction {
             "abort" => Self::Abort,
             "confirm" => Self::Confirm,
             "diffs" => Self::Diffs,
+            "clear-line" => Self::ClearLine,
             "show" if !detail.is_empty() => Self::Show(detail.to_owned()),
             _ => return None,
         })

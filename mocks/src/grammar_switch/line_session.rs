@@ -48,6 +48,8 @@ pub(super) struct LineSession {
     grammar: Arc<CommandGrammar>,
     mode: SessionMode,
     text: Option<UnfinishedText>,
+    /// The connection of a terminal; `None`: a request.
+    pub(super) connection: Option<u64>,
     /// Lines of a page; 0 is all.
     pub(super) page_length: usize,
 }
@@ -84,6 +86,7 @@ impl LineSession {
             grammar,
             mode: SessionMode::Commands(first),
             text: None,
+            connection: None,
             page_length: 24,
         }
     }
@@ -289,17 +292,19 @@ impl LineSession {
             },
             ExecAction::Diffs => self.differences(&device),
             ExecAction::Show(name) => {
-                return Some(match output::render(&device, name, arguments, form) {
-                    Ok(text) => Ok(LineAnswer {
-                        text: with_end(text),
-                        ..LineAnswer::default()
-                    }),
-                    Err(OutputError::NoForm) => Ok(LineAnswer {
-                        is_unconverted: true,
-                        ..LineAnswer::default()
-                    }),
-                    Err(OutputError::Template(error)) => Err(LineRefusal::Message(error)),
-                });
+                return Some(
+                    match output::render(&device, self.connection, (name, arguments), form) {
+                        Ok(text) => Ok(LineAnswer {
+                            text: with_end(text),
+                            ..LineAnswer::default()
+                        }),
+                        Err(OutputError::NoForm) => Ok(LineAnswer {
+                            is_unconverted: true,
+                            ..LineAnswer::default()
+                        }),
+                        Err(OutputError::Template(error)) => Err(LineRefusal::Message(error)),
+                    },
+                );
             }
             _ => return None,
         };
@@ -385,6 +390,14 @@ impl LineSession {
             }
             ExecAction::Commit | ExecAction::CommitTimer => self.commit(action, first)?,
             ExecAction::Abort => self.abort(first)?,
+            ExecAction::ClearLine => {
+                let number = arguments.last().map(|name| name.trim_start_matches("pts/"));
+                let number = number.and_then(|number| number.parse().ok());
+                if !number.is_some_and(|number| lock(&self.device).terminals.clear(number)) {
+                    let text = "% Error: no session on this line".to_owned();
+                    return Err(LineRefusal::Message(text));
+                }
+            }
             ExecAction::Confirm => {
                 lock(&self.device).timed_change = None;
             }

@@ -100,9 +100,14 @@ pub(super) struct LineTerminal {
 }
 
 impl LineTerminal {
-    pub(super) fn new(shared: GrammarContext, connection: u64) -> Self {
+    pub(super) fn new(shared: GrammarContext, connection: u64, user: &str) -> Self {
+        lock(&shared.device)
+            .terminals
+            .occupy(Some(connection), user);
+        let mut session = FaultySession::new(shared.clone(), connection);
+        session.session.connection = Some(connection);
         Self {
-            session: FaultySession::new(shared, connection),
+            session,
             line: Vec::new(),
             after_return: false,
             rest: VecDeque::new(),
@@ -230,6 +235,12 @@ impl Terminal for LineTerminal {
     }
 
     fn feed(&mut self, bytes: &[u8]) -> TerminalOutput {
+        let FaultySession {
+            shared, connection, ..
+        } = &self.session;
+        if lock(&shared.device).terminals.line(*connection).is_none() {
+            self.ending = ConnectionState::Cut;
+        }
         for byte in bytes {
             if self.ending != ConnectionState::Open || self.is_silent {
                 break;
@@ -242,5 +253,17 @@ impl Terminal for LineTerminal {
     /// No command is ever deferred.
     fn resume(&mut self) -> TerminalOutput {
         self.take()
+    }
+}
+
+impl Drop for LineTerminal {
+    fn drop(&mut self) {
+        let in_order = self.ending == ConnectionState::Close;
+        let FaultySession {
+            shared, connection, ..
+        } = &self.session;
+        lock(&shared.device)
+            .terminals
+            .release(*connection, in_order);
     }
 }

@@ -1,7 +1,7 @@
 //! Outputs of commands: templates over the state of the device.
 //!
 //! `mocks/grammars/PLATFORM/show/NAME.txt` is the text, `NAME.json` the form in JSON. A template has
-//! `hostname`, `serial`, `model`, `version`, `time`, `arguments` and `config`, the lines of the
+//! `hostname`, `serial`, `model`, `version`, `time`, `arguments`, `sessions` and `config`, the lines of the
 //! configuration. A line has `text`, `arguments`, `children`, and `lines`: the lines of its block that
 //! are in effect, with defaults. Filters: `config|blocks("interface")` are the lines that begin so,
 //! and `line.lines|value("mtu")` is the text behind the words.
@@ -16,6 +16,7 @@ use super::effective_line::BlockScope;
 use super::line_session::OutputForm;
 use super::printed_config::effective_lines;
 use crate::clock;
+use crate::terminal_lines::TerminalLines;
 
 /// Why there is no output.
 #[derive(Debug)]
@@ -37,14 +38,33 @@ struct TemplateLine {
     short: String,
 }
 
+/// A session in a template.
+#[derive(Debug, Serialize)]
+struct TemplateSession {
+    number: u64,
+    user: String,
+    /// It prints the output.
+    own: bool,
+}
+
+fn template_sessions(terminals: &TerminalLines, connection: Option<u64>) -> Vec<TemplateSession> {
+    let own = connection.and_then(|connection| terminals.line(connection));
+    let sessions = terminals.iter().map(|line| TemplateSession {
+        number: line.number,
+        user: line.user.clone(),
+        own: own == Some(line),
+    });
+    sessions.collect()
+}
+
 /// The output of a template.
 ///
 /// # Errors
 /// The command has none in this form, or the template is wrong.
 pub(super) fn render(
     device: &GrammarDevice,
-    name: &str,
-    arguments: &[String],
+    connection: Option<u64>,
+    (name, arguments): (&str, &[String]),
     form: OutputForm,
 ) -> Result<String, OutputError> {
     let extension = match form {
@@ -80,6 +100,7 @@ pub(super) fn render(
         revert_seconds => device.remaining().map(|time| time.as_secs()),
         revert_name => device.timed_change.as_ref().map(|change| change.candidate.clone()),
         candidates => device.candidates.keys().collect::<Vec<_>>(),
+        sessions => template_sessions(&device.terminals, connection),
     };
     let rendered = environment.render_named_str(&file, template, variables);
     rendered.map_err(|error| OutputError::Template(format!("{error:#}")))

@@ -1,5 +1,6 @@
 //! The configurations of a NETCONF server, and its commits (RFC 6241, sections 7 and 8.4).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,10 @@ pub(crate) struct NetconfDevice {
     candidate: Option<Vec<Element>>,
     /// The session with the lock of the candidate.
     lock: Option<u64>,
+    /// The open sessions.
+    sessions: BTreeSet<u64>,
+    /// Sessions whose connection was lost stay open, as on a device whose peer has vanished.
+    pub(super) keeps_lost: bool,
     /// A fault: another session takes the lock as soon as it is free.
     is_contended: bool,
     pending: Option<PendingCommit>,
@@ -147,6 +152,26 @@ impl NetconfDevice {
         if self.lock.is_none() {
             self.release();
         }
+    }
+
+    pub(super) fn begin_session(&mut self, session: u64) {
+        self.sessions.insert(session);
+    }
+
+    pub(super) fn is_open(&self, session: u64) -> bool {
+        self.sessions.contains(&session)
+    }
+
+    /// Ends another session (RFC 6241, section 7.9).
+    pub(super) fn kill(&mut self, own: u64, session: u64) -> Result<(), EditError> {
+        if own == session || !self.is_open(session) {
+            return refusal(
+                "invalid-value",
+                "there is no other session with this identifier",
+            );
+        }
+        self.end_session(session);
+        Ok(())
     }
 
     /// The session with the lock of the candidate.
@@ -277,6 +302,7 @@ impl NetconfDevice {
 
     /// The end of a session: its lock, its candidate and its commit without an identifier end too.
     pub(super) fn end_session(&mut self, session: u64) {
+        self.sessions.remove(&session);
         if self.lock == Some(session) {
             self.release();
         }

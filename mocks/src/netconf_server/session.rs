@@ -40,6 +40,7 @@ pub(super) struct NetconfSession {
 
 impl NetconfSession {
     pub(super) fn new(shared: SessionContext, number: u64) -> Self {
+        lock(&shared.device).begin_session(number);
         Self {
             shared,
             number,
@@ -51,6 +52,9 @@ impl NetconfSession {
 
     /// The reply to a message; empty for the client's hello and after some faults.
     fn reply(&mut self, message: &str) -> String {
+        if !lock(&self.shared.device).is_open(self.number) {
+            self.ending = ConnectionState::Cut;
+        }
         if self.is_stalled || self.ending != ConnectionState::Open {
             return String::new();
         }
@@ -155,6 +159,10 @@ impl NetconfSession {
                 };
                 device.commit(self.number, &request)
             }
+            "kill-session" => {
+                let session = text("session-id").and_then(|text| text.parse().ok());
+                device.kill(self.number, session.unwrap_or(self.number))
+            }
             "cancel-commit" => device.cancel(self.number, text("persist-id")),
             "close-session" => {
                 self.ending = ConnectionState::Close;
@@ -214,7 +222,10 @@ impl Terminal for NetconfSession {
 
 impl Drop for NetconfSession {
     fn drop(&mut self) {
-        lock(&self.shared.device).end_session(self.number);
+        let mut device = lock(&self.shared.device);
+        if self.ending == ConnectionState::Close || !device.keeps_lost {
+            device.end_session(self.number);
+        }
     }
 }
 

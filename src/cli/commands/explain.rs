@@ -2,26 +2,31 @@
 
 mod topic;
 
-use switchtender_devices::driver::DefinitionKey;
+use std::sync::Arc;
+
+use switchtender_devices::driver::{DefinitionKey, Platform};
+use switchtender_devices::session::LineTransport;
 
 use crate::cli::exit::{CommandError, Exit, print};
+use crate::cli::options::definitions;
 use crate::cli::options::global::Global;
 use crate::diagnostic::{severity_word, suggest};
 use crate::terminal_text::{Style, TerminalText};
 use crate::validate::rule::{RULES, Rule};
 use topic::Topic;
 
-/// Explain a finding, status, exit code or message, or list all
+/// Explain a finding, status, exit code, message or platform, or list all
 ///
 /// Examples:
 ///   switchtender explain host-resource
 ///   switchtender explain 'error[unknown-key]: unknown key `host`'
 ///   switchtender explain not run
 ///   switchtender explain 6
+///   switchtender explain cisco_ios
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ExplainArgs {
-    /// Code in the brackets of a finding, the whole finding, or another word of the output
+    /// Code in the brackets of a finding, the whole finding, another word of the output, or a platform
     #[arg(value_name = "CODE")]
     words: Vec<String>,
 }
@@ -50,6 +55,8 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandEr
             }
         } else if let Some(key) = DefinitionKey::find(code) {
             add_key(&mut text, &key);
+        } else if let Some(platform) = registry_platform(&words)?.as_deref() {
+            add_platform(&mut text, platform);
         } else if !code.is_empty() && code.chars().all(|character| character.is_ascii_digit()) {
             let error = CommandError::new(format!("unknown exit code `{code}`"));
             return Err(error.hint(format!("the exit codes are {}", topic::exit_codes())));
@@ -121,6 +128,31 @@ fn add_topic(text: &mut TerminalText, topic: &Topic) {
         .line(format_args!(": {}", topic.summary))
         .end_line()
         .block("", topic.explanation);
+}
+
+fn registry_platform(name: &str) -> Result<Option<Arc<Platform>>, CommandError> {
+    let registry = definitions::load(None)?;
+    Ok(registry.platform(name).cloned())
+}
+
+/// A platform, with what becomes of a late write of a process that lost a device.
+fn add_platform(text: &mut TerminalText, platform: &Platform) {
+    let protocol = platform.protocol();
+    text.paint(Style::Bold, &platform.name)
+        .line(": a platform")
+        .end_line();
+    let guarantee = protocol.guarantee(LineTransport::Ssh);
+    text.line(format_args!("guarantee: {guarantee}"));
+    if protocol.has_line_requests() {
+        let guarantee = protocol.guarantee(LineTransport::Http);
+        text.line(format_args!(
+            "guarantee with `transport = \"http\"`: {guarantee}"
+        ));
+    }
+    text.line(format_args!(
+        "`switchtender explain guarantee` says what it promises; `switchtender type --platform {}` lists its types.",
+        platform.name
+    ));
 }
 
 /// A key of definitions, which is the code of findings about it.

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::json;
+use switchtender_devices::driver::Registry;
 
 use crate::cli::exit::{CommandError, Exit, print, print_json};
+use crate::cli::options::definitions;
 use crate::cli::options::global::Global;
 use crate::cli::options::inventory_source::{
     DEFAULT_INVENTORY, SourceCommandArgs, warn_of_commands,
@@ -134,7 +136,8 @@ fn init(args: &InventoryInitArgs) -> Result<Exit, CommandError> {
 
 fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     let file = args.name.as_ref().unwrap_or(&args.file.inventory);
-    let inventory = load(file, &args.file, args.source, true).map_err(|error| {
+    let registry = definitions::load(args.file.definitions.as_deref())?;
+    let inventory = load((file, args.source, true), &registry).map_err(|error| {
         let counts = Counts::of(&error.findings);
         let is_cut = !limit(error.findings.clone(), args.limit).rest.is_empty();
         let error = CommandError {
@@ -163,14 +166,16 @@ fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, Comma
 }
 
 fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
-    let inventory = load(&args.file.inventory, &args.file, args.source, false)?;
+    let registry = definitions::load(args.file.definitions.as_deref())?;
+    let file = (args.file.inventory.as_path(), args.source, false);
+    let inventory = load(file, &registry)?;
     warn_of_commands(&inventory);
     let mut selection = args.selection.parse()?;
     selection.extend(targets(&args.names)?);
     let devices = inventory
         .select(&selection)
         .map_err(CommandError::findings)?;
-    let rows = inventory.show(&devices);
+    let rows = inventory.show(&devices, &registry);
     match args.output {
         Output::Json => {
             let mut text = String::new();
@@ -239,14 +244,11 @@ fn origin(setting: &SettingRow) -> String {
 }
 
 fn load(
-    file: &Path,
-    args: &InventoryFileArgs,
-    source: SourceCommandArgs,
-    referenced_files: bool,
+    (file, source, referenced_files): (&Path, SourceCommandArgs, bool),
+    registry: &Registry,
 ) -> Result<Inventory, CommandError> {
-    let registry = crate::cli::options::definitions::load(args.definitions.as_deref())?;
     let options = InventoryOptions {
-        registry: Some(&registry),
+        registry: Some(registry),
         skips_command: !source.run_commands,
         check_referenced_files: referenced_files,
         ..InventoryOptions::default()

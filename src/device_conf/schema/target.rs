@@ -12,6 +12,7 @@ use switchtender_devices::session::connect_params::{
 };
 use switchtender_devices::session::deadline::Deadline;
 use switchtender_devices::session::fence::NoFence;
+use switchtender_devices::session::ledger::{LockWait, NoLedger};
 
 use super::checked::CheckedAttributes;
 use crate::device_conf::{ConnectionWarnings, DeviceSection, ResolveContext};
@@ -69,6 +70,8 @@ pub(crate) fn target(
         },
         deadline: Deadline::default(),
         fence: Arc::new(NoFence),
+        ledger: Arc::new(NoLedger),
+        lock_wait: LockWait::default(),
         transcript: log.then(|| {
             checked
                 .text("ssh_log_file")

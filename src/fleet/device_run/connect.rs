@@ -5,6 +5,7 @@ use std::sync::Arc;
 use switchtender_devices::driver::{Driver, Facts};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::TypeModel;
+use switchtender_devices::session::ledger::SessionLedger;
 use switchtender_devices::session::{Access, Session};
 
 use super::active_device::ActiveDevice;
@@ -13,8 +14,9 @@ use super::supervision::until;
 use super::{DeviceRunError, Running};
 use crate::agent::run_log::RunLog as _;
 use crate::fleet::catalog_check::PreparedCatalog;
-use crate::fleet::catalog_source::PreparedSource;
+use crate::fleet::catalog_source::{DeviceSettings, PreparedSource};
 use crate::fleet::connector::{DeviceConnector, OpenDevice};
+use crate::fleet::own_sessions::OwnSessions;
 use crate::fleet::state_files::{self, DeviceState};
 use crate::fleet::undo::UndoRecord;
 use crate::store::identity::{DeviceIdentity, OwnedState, Owner};
@@ -30,6 +32,13 @@ pub(super) struct ConnectedDevice {
     pub(super) state: DeviceState,
     /// Their transcripts wait for the secrets of the catalog.
     closed_sessions: Vec<Box<dyn Session>>,
+}
+
+/// What is known of a run before it connects.
+pub(super) struct PreparedRun<'p> {
+    /// `None`: it needs the facts of the device.
+    pub(super) catalog: Option<&'p PreparedCatalog>,
+    pub(super) settings: &'p DeviceSettings,
 }
 
 /// A device with the catalog that is applied to it.
@@ -68,14 +77,21 @@ impl ConnectedDevice {
     pub(super) async fn connect<S: PreparedSource>(
         run: &mut Running<'_>,
         source: &S,
-        catalog: Option<&PreparedCatalog>,
+        prepared: &PreparedRun<'_>,
         locks: &mut Locks<'_>,
     ) -> Result<Self, DeviceRunError> {
+        let PreparedRun { catalog, settings } = *prepared;
         let kind = run.request.kind;
         let access = catalog.map_or(kind.access(), |catalog| catalog.access(kind));
-        let connector = connector(run, source, access).await?;
+        let mut connector = connector(run, source, access).await?;
         if let Some(address) = connector.address() {
-            locks.take(&LockSubject::Address(address)).await?;
+            locks.take(&LockSubject::Address(address.clone())).await?;
+            if kind.writes_state() {
+                let ends = (run.request.ends_sessions, settings.ends_sessions);
+                let sessions = OwnSessions::load(run.store, address, ends)?;
+                run.sessions = Some(Arc::new(sessions));
+                record_sessions(run, &mut connector);
+            }
         }
         let opened = until(run.stop.cancelled(), connector.open()).await??;
         let OpenDevice {
@@ -248,8 +264,17 @@ async fn connector<S: PreparedSource>(
     let mut connector = until(run.stop.cancelled(), source.connector(access)).await??;
     connector.set_deadline(&run.deadline);
     connector.set_fence(&run.fence());
+    record_sessions(run, &mut connector);
     connector.share_mask(&run.events.mask);
     Ok(connector)
+}
+
+/// Records the sessions that write.
+fn record_sessions(run: &Running<'_>, connector: &mut DeviceConnector) {
+    if let Some(sessions) = &run.sessions {
+        let ledger: Arc<dyn SessionLedger> = sessions.clone();
+        connector.set_ledger(&ledger, run.request.lock_wait);
+    }
 }
 
 /// Locks the device that answers, and loads its state. Says so if the state is a new one.

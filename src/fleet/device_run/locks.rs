@@ -32,14 +32,12 @@ impl<'a> Locks<'a> {
     /// # Errors
     /// Another run has it, and does not end within the time of [`LockWait`].
     pub(super) async fn take(&mut self, subject: &LockSubject) -> Result<(), DeviceRunError> {
-        let LockWait { interval, limit } = self.wait;
+        let interval = self.wait.interval;
         let mut waited = Duration::ZERO;
         loop {
             match self.store.lock(subject) {
                 Err(LockError::Held { .. })
-                    if !interval.is_zero()
-                        && limit.is_none_or(|limit| waited < limit)
-                        && !self.stop.is_cancelled() => {}
+                    if self.wait.goes_on(waited) && !self.stop.is_cancelled() => {}
                 result => {
                     self.held.add(result?);
                     return Ok(());

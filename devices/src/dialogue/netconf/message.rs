@@ -45,6 +45,8 @@ impl Capability {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerHello {
     capabilities: Vec<String>,
+    /// The identifier of the session.
+    pub(crate) session_id: String,
 }
 
 impl ServerHello {
@@ -61,7 +63,11 @@ impl ServerHello {
         };
         let capabilities = items(capabilities).filter_map(scalar_text);
         let capabilities = capabilities.map(|uri| uri.trim().to_owned()).collect();
-        Ok(Self { capabilities })
+        let session_id = hello.and_then(|hello| scalar_text(hello.get("session-id")?));
+        Ok(Self {
+            capabilities,
+            session_id: session_id.unwrap_or_default().trim().to_owned(),
+        })
     }
 
     pub(crate) fn has(&self, capability: Capability) -> bool {
@@ -110,6 +116,8 @@ pub(crate) struct Reply {
     pub(crate) errors: Vec<String>,
     /// Errors with the severity `warning`.
     pub(crate) warnings: Vec<String>,
+    /// The session that has a lock which was denied, unless it is none of NETCONF.
+    pub(crate) lock_holder: Option<String>,
 }
 
 impl Reply {
@@ -126,6 +134,7 @@ impl Reply {
             id: reply.get("@message-id").and_then(scalar_text),
             errors: Vec::new(),
             warnings: Vec::new(),
+            lock_holder: None,
         };
         for error in reply.get("rpc-error").into_iter().flat_map(items) {
             let field = |name: &str| {
@@ -158,6 +167,10 @@ impl Reply {
                     "0" => "; a client without NETCONF has the lock".to_owned(),
                     session => format!("; session {session} has the lock"),
                 });
+                let session = Some(session.trim().to_owned());
+                read.lock_holder = session
+                    .filter(|session| session != "0")
+                    .or(read.lock_holder);
             }
             match field("error-severity").as_deref() {
                 Some("warning") => read.warnings.push(line),
@@ -198,6 +211,7 @@ mod tests {
         assert!(hello.has(Capability::Candidate));
         assert!(hello.has(Capability::ConfirmedCommit));
         assert!(!hello.has(Capability::WritableRunning));
+        assert_eq!(hello.session_id, "1");
         for other in [
             "<hello/>",
             "<rpc-reply xmlns='urn:ietf:params:xml:ns:netconf:base:1.0'/>",
@@ -233,6 +247,7 @@ mod tests {
                 "lock-denied; a client without NETCONF has the lock".to_owned(),
             ],
             warnings: vec!["slow (operation-failed)".to_owned()],
+            lock_holder: Some("454".to_owned()),
         };
         assert_eq!(Reply::read(text), Ok(Some(expected)));
         let event = "<notification xmlns='urn:ietf:params:xml:ns:netconf:notification:1.0'/>";

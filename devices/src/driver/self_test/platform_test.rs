@@ -21,6 +21,13 @@ pub(in crate::driver) enum PlatformExpectation {
     Prompt { line: String, mode: String },
     /// A line of output has a class of `[error]`, or `none`.
     Class { line: String, class: String },
+    /// An output lists these sessions, the own one first.
+    Sessions {
+        output: String,
+        sessions: Vec<String>,
+    },
+    /// An output names who has the lock of the configuration.
+    Holder { output: String, holder: String },
     /// Answers have these facts.
     Facts { answers: Reads, facts: Facts },
 }
@@ -34,10 +41,14 @@ keys! {
         prompt: Option<String>,
         /// The mode of the prompt.
         mode: Option<String>,
-        /// A line of output.
+        /// A line of output, or the output of `sessions.list`.
         output: Option<String>,
         /// Its class in `[error]`, or `none`.
         class: Option<String>,
+        /// The sessions in the output, each `ID USER MARK`, the own one first.
+        sessions: Vec<String>,
+        /// Who has the lock of the configuration, by this output.
+        holder: Option<String>,
         /// Answers by read.
         supplied as "given": SuppliedAnswers,
         /// Facts in these answers.
@@ -49,19 +60,31 @@ impl PlatformTest {
     pub(crate) fn load(item: &Item<'_>, shipped: bool) -> Option<Self> {
         let keys = PlatformTestKeys::read(item)?;
         let prompt = keys.prompt.zip(keys.mode);
-        let output = keys.output.zip(keys.class);
+        let sessions = Some(keys.sessions).filter(|sessions| !sessions.is_empty());
+        let of_output = match (keys.output, keys.class, sessions, keys.holder) {
+            (Some(line), Some(class), None, None) => {
+                Some(PlatformExpectation::Class { line, class })
+            }
+            (Some(output), None, Some(sessions), None) => {
+                Some(PlatformExpectation::Sessions { output, sessions })
+            }
+            (Some(output), None, None, Some(holder)) => {
+                Some(PlatformExpectation::Holder { output, holder })
+            }
+            _ => None,
+        };
         let facts = texts(keys.facts);
         let answers = keys.supplied.0;
-        let expectation = match (prompt, output, facts.is_empty()) {
+        let expectation = match (prompt, of_output, facts.is_empty()) {
             (Some((line, mode)), None, true) => PlatformExpectation::Prompt { line, mode },
-            (None, Some((line, class)), true) => PlatformExpectation::Class { line, class },
+            (None, Some(expectation), true) => expectation,
             (None, None, false) => PlatformExpectation::Facts { answers, facts },
             _ => {
                 item.findings.error_with_help(
                     "test",
                     item.span.clone(),
                     "a test of a platform has one expectation",
-                    "add `prompt` and `mode`, or `output` and `class`, or `given` and `facts`",
+                    "add `prompt` and `mode`, or `output` with `class`, `sessions` or `holder`, or `given` and `facts`",
                 );
                 return None;
             }

@@ -50,8 +50,31 @@ fn failure(test: &PlatformTest, platform: &Platform) -> Option<String> {
             let found = class_name(rules, line);
             (found != class).then(|| difference(class, found))
         }
+        (PlatformExpectation::Sessions { output, sessions }, Some(rules)) => {
+            let found = listed_sessions(rules, output).join("\n  ");
+            let expected = sessions.join("\n  ");
+            (found != expected).then(|| difference(&expected, &found))
+        }
+        (PlatformExpectation::Holder { output, holder }, Some(rules)) => {
+            let found = rules.lock.as_ref().and_then(|lock| lock.holder(output));
+            let found = found.unwrap_or_else(|| "nobody".to_owned());
+            (found != *holder).then(|| difference(holder, &found))
+        }
         (_, None) => Some("the platform has no command line".to_owned()),
     }
+}
+
+/// The sessions in an output, each `ID USER MARK`, the own one first.
+fn listed_sessions(rules: &CliRules, output: &str) -> Vec<String> {
+    let list = rules
+        .sessions
+        .as_ref()
+        .map(|sessions| sessions.read(output));
+    let list = list.unwrap_or_default();
+    let sessions = list.own.into_iter().chain(list.others);
+    let sessions =
+        sessions.map(|session| format!("{} {} {}", session.id, session.user, session.mark));
+    sessions.map(|text| text.trim_end().to_owned()).collect()
 }
 
 fn class_name(rules: &CliRules, line: &str) -> &'static str {

@@ -6,6 +6,7 @@ use secrecy::ExposeSecret;
 
 use super::CliSession;
 use super::config_mode::ConfigMode;
+use super::own_session::Admission;
 use crate::clock;
 use crate::dialogue::candidate_rules::CandidateName;
 use crate::dialogue::cli_rules::{ModeId, ModeTransition, Step};
@@ -94,6 +95,9 @@ impl CliSession {
             mode_confirmed: false,
             candidate_name: CandidateName::first(),
             unconfirmed: None,
+            ledger: Arc::clone(&target.ledger),
+            lock_wait: target.lock_wait,
+            admission: Admission::Open,
             is_timer_started: false,
             statistics: Statistics::default(),
             broken: None,

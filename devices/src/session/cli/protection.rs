@@ -49,6 +49,7 @@ impl CliSession {
         let Some(protect) = rules.protect.of(method) else {
             return Ok(Ok(None));
         };
+        self.admit().await?;
         match (self.is_timer_started, &protect.extend) {
             (false, _) => self.begin_timer(protect).await?,
             (true, Some(line)) => {
@@ -97,6 +98,7 @@ impl CliSession {
         let Some(protect) = rules.protect.of(method) else {
             return Ok(Ok(None));
         };
+        self.admit().await?;
         self.is_timer_started = false;
         if keep && protect.reload.is_none() {
             return self.confirm_timer(protect).await;

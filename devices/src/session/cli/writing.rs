@@ -12,7 +12,7 @@ use crate::operation::{Action, ConfigLine, Operation, OperationResult, Outcome, 
 use crate::secret::Text;
 use crate::session::Access;
 use crate::session::error::SessionErrorKind;
-use crate::session::transport::AnsweredCommand;
+use crate::session::transport::{AnsweredCommand, BatchResult};
 
 /// A mode that was not entered, so that its lines cannot be sent.
 pub(super) struct ModeFailure {
@@ -190,12 +190,8 @@ impl CliSession {
                 ModeStep::Enter(depth) => ConfigLine::enter_mode(&desired[..=*depth]),
                 _ => ConfigLine::global(lines[0].clone()),
             };
-            let mut permitted = Vec::new();
-            for line in lines {
-                let permit = self.guard.permit(Command::line(line));
-                permitted.push(permit.map_err(|error| ModeFailure::not_sent(error.to_string()))?);
-            }
-            let mut batch = self.transport.send_batch(permitted, |_, _| true).await;
+            let locks = step == ModeStep::Configure;
+            let mut batch = self.send_mode_lines(&lines, locks).await?;
             if let Some(failure) = batch.failure {
                 self.mark_lost(&failure);
                 if matches!(failure, SessionErrorKind::Fenced { .. }) {
@@ -255,6 +251,41 @@ impl CliSession {
             }
         }
         Ok(entered)
+    }
+
+    /// Sends the lines of a step; those that lock the configuration again while somebody else has the lock.
+    async fn send_mode_lines(
+        &mut self,
+        lines: &[Text],
+        locks: bool,
+    ) -> Result<BatchResult, ModeFailure> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let mut permitted = Vec::new();
+            for line in lines {
+                let permit = self.guard.permit(Command::line(line.clone()));
+                permitted.push(permit.map_err(|error| ModeFailure::not_sent(error.to_string()))?);
+            }
+            let batch = self.transport.send_batch(permitted, |_, _| true).await;
+            let lock = self.rules.lock.as_ref().filter(|_| locks);
+            let answer = batch.answered.last().map(|last| &last.answer);
+            let answer = answer.filter(|answer| answer.prompt.mode == self.rules.read_mode);
+            let output = answer.map(|answer| answer.output.join("\n"));
+            let holder = lock
+                .zip(output)
+                .and_then(|(lock, output)| lock.holder(&output));
+            let Some(holder) = holder else {
+                return Ok(batch);
+            };
+            if !self.lock_wait.goes_on(waited) || self.transport.is_stopped() {
+                let holder = self.mask(&holder);
+                let locked = SessionErrorKind::ConfigurationLocked { holder };
+                let line = ConfigLine::global(lines[0].clone());
+                return Err(ModeFailure::refused(line, locked.to_string()));
+            }
+            tokio::time::sleep(self.lock_wait.interval).await;
+            waited += self.lock_wait.interval;
+        }
     }
 
     fn depth(&self) -> usize {

@@ -99,6 +99,10 @@ impl SessionErrorKind {
             Self::NotSaved { read, .. } => {
                 format!("save the output as `{read}` in a file with answers, DEVICE.json")
             }
+            Self::SessionsRemain { .. } => {
+                "end them on the device, or give the user the right to list and end sessions".to_owned()
+            }
+            Self::ConfigurationLocked { .. } => "run again when the lock is released".to_owned(),
             Self::UnsavedConfiguration { .. } => "save the configuration first".to_owned(),
             Self::CertificateUntrusted { reason, .. } if reason == CA_CERTIFICATE => {
                 "install a server certificate on the device (CA:FALSE); or compare the fingerprint \

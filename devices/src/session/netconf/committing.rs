@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::NetconfSession;
+use super::locking::DatastoreLock;
 use crate::clock;
 use crate::dialogue::netconf::Capability;
 use crate::operation::{Action, Operation, OperationResult, Outcome, UnknownCause};
@@ -27,16 +28,6 @@ pub(super) enum CommitProtection {
     Required,
     /// The device waits for the confirmation.
     Pending,
-}
-
-/// The lock of the configuration that the session changes. It is taken before the first read, so that nobody else
-/// changes what a change is computed from, and ends with the session.
-#[derive(Clone, Debug)]
-pub(super) enum DatastoreLock {
-    NotRequested,
-    Held,
-    /// Why the device refused it. The session reads, and changes nothing.
-    Refused(String),
 }
 
 /// The identifier of protected commits, so that they outlive their session.
@@ -65,7 +56,7 @@ impl EditFailure {
 }
 
 impl Datastore {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Datastore::Candidate => "candidate",
             Datastore::Running => "running",
@@ -145,32 +136,7 @@ impl NetconfSession {
         results
     }
 
-    /// Locks the configuration that the session may change, unless it was tried before. A refusal of the device is
-    /// no error of a read.
-    ///
-    /// # Errors
-    /// The session ended, or the fence refused the lock.
-    pub(super) async fn lock_before_read(&mut self) -> Result<(), SessionErrorKind> {
-        let DatastoreLock::NotRequested = self.lock else {
-            return Ok(());
-        };
-        let Some(target) = self.target().filter(|_| self.access == Access::ReadWrite) else {
-            return Ok(());
-        };
-        let name = target.name();
-        let lock = format!("<lock><target><{name}/></target></lock>");
-        self.lock = match self.must(&lock).await {
-            Ok(()) => DatastoreLock::Held,
-            Err(SessionErrorKind::CommandRefused { output, .. }) => {
-                let reason = format!("cannot lock the {name} configuration: {output}");
-                DatastoreLock::Refused(reason)
-            }
-            Err(kind) => return Err(kind),
-        };
-        Ok(())
-    }
-
-    fn target(&self) -> Option<Datastore> {
+    pub(super) fn target(&self) -> Option<Datastore> {
         if self.server.has(Capability::Candidate) {
             return Some(Datastore::Candidate);
         }

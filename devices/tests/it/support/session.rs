@@ -71,6 +71,8 @@ fn target(device: &str, port: u16) -> ConnectParams {
         limits: LimitSettings::default(),
         deadline: Deadline::default(),
         fence: std::sync::Arc::new(switchtender_devices::session::fence::NoFence),
+        ledger: std::sync::Arc::new(switchtender_devices::session::ledger::NoLedger),
+        lock_wait: switchtender_devices::session::ledger::LockWait::default(),
         transcript: None,
         recording: None,
         mask: SecretMask::default(),

@@ -132,6 +132,8 @@ pub(crate) const RULES: &[Rule] = &[
     rule("show vrf [brief]", ExecCommand::Show(Show::Vrf)),
     rule("show ip vrf [brief]", ExecCommand::Show(Show::Vrf)),
     rule("show clock", ExecCommand::Show(Show::Clock)),
+    rule("show users", ExecCommand::ShowUsers),
+    privileged("clear line <0-999>", ExecCommand::ClearLine),
     rule(
         "show ip interface brief",
         ExecCommand::Show(Show::IpInterfaceBrief),

@@ -63,6 +63,10 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Store,
     ),
     rule(
+        "configuration mode exclusive (auto | manual)",
+        Effect::Store,
+    ),
+    rule(
         "service password-encryption",
         Effect::Run(keys::password_encryption),
     ),

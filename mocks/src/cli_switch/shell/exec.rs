@@ -120,6 +120,9 @@ impl Shell {
                 };
             }
             ExecCommand::Configure | ExecCommand::ConfigureRevert => {
+                if let Some(refusal) = self.configuration_lock() {
+                    return CommandOutput::text(refusal);
+                }
                 if command == ExecCommand::ConfigureRevert {
                     match lock(&self.shared.device).begin_timed_change(minutes) {
                         Ok(notice) => text.push_str(&notice),
@@ -157,6 +160,13 @@ impl Shell {
                 return CommandOutput {
                     text: "Destination filename [startup-config]? ".to_owned(),
                     then: AfterOutput::Wait(InputState::FileName),
+                };
+            }
+            ExecCommand::ShowUsers => text = self.users(),
+            ExecCommand::ClearLine => {
+                return CommandOutput {
+                    text: "[confirm]".to_owned(),
+                    then: AfterOutput::Wait(InputState::ClearLine(number())),
                 };
             }
             ExecCommand::TerminalOther | ExecCommand::Clear | ExecCommand::Show(_) => {}

@@ -16,6 +16,7 @@ impl Shell {
         self.print("\n");
         let answer = match waiting {
             InputState::Confirm { line, lost } if yes => self.run(&line, lost, true),
+            InputState::ClearLine(number) if yes => self.clear_line(number),
             InputState::UnexpectedConfirm { line } if yes => self.run(&line, false, false),
             _ => CommandOutput::text(String::new()),
         };

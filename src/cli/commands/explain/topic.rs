@@ -173,6 +173,14 @@ const WORDS: &[Topic] = &[
         explanation: "Without `certname` in the inventory it is the name of the device.",
     },
     Topic {
+        name: "guarantee",
+        summary: "what becomes of a late write of a process that no longer may change a device",
+        explanation: "`locked`: the device refuses it, because it locks its configuration or checks the version that a \
+                      write names. `session`: none follows the first write of the new process, which ends the earlier \
+                      sessions first. `timing`: time limits prevent it, unless a jump host delivers it later. \
+                      `inventory show` prints the guarantee of a device, and `explain PLATFORM` that of a platform.",
+    },
+    Topic {
         name: "refresh",
         summary: "an action of a resource after another one has changed",
         explanation: "`notify` and `subscribe` request it. Few types have one: most resources do nothing.",

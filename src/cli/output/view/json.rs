@@ -237,6 +237,7 @@ fn add_record(object: &mut JsonValue, record: &RunRecord) {
     object["counts"] = json!(record.counts);
     object["facts"] = json!(record.facts);
     object["round_trips"] = record.round_trips.into();
+    object["ended_sessions"] = record.ended_sessions.into();
     object["failure"] = json!(record.failure);
     object["not_saved"] = record.not_saved.is_some().into();
     if let Some(verdict) = record.protection {

@@ -1,0 +1,105 @@
+//! The lock of the configuration, and the earlier sessions that may still have it.
+
+use std::time::Duration;
+
+use super::NetconfSession;
+use crate::secret::Text;
+use crate::session::Access;
+use crate::session::error::SessionErrorKind;
+use crate::session::ledger::{EarlierSessions, ListedSession};
+
+/// The lock of the configuration that the session changes. It is taken before the first read, so that nobody else
+/// changes what a change is computed from, and ends with the session.
+#[derive(Clone, Debug)]
+pub(super) enum DatastoreLock {
+    NotRequested,
+    Held,
+    /// Why the device refused it. The session reads, and changes nothing.
+    Refused(String),
+}
+
+impl NetconfSession {
+    /// Locks the configuration that the session may change, unless it was tried before. A refusal of the device is
+    /// no error of a read.
+    ///
+    /// # Errors
+    /// The session ended, it cannot be recorded, or the fence refused the lock.
+    pub(super) async fn lock_before_read(&mut self) -> Result<(), SessionErrorKind> {
+        let DatastoreLock::NotRequested = self.lock else {
+            return Ok(());
+        };
+        let Some(target) = self.target().filter(|_| self.access == Access::ReadWrite) else {
+            return Ok(());
+        };
+        let earlier = self.ledger.earlier();
+        if earlier.is_some() {
+            self.record().await?;
+        }
+        self.lock = self
+            .lock(target.name(), earlier.unwrap_or_default())
+            .await?;
+        Ok(())
+    }
+
+    /// Records the session before it can have the lock.
+    async fn record(&mut self) -> Result<(), SessionErrorKind> {
+        let own = self.listed(&self.server.session_id);
+        let begun = self.ledger.begin(&own).await;
+        begun.map_err(|reason| SessionErrorKind::SessionNotRecorded { reason })?;
+        self.recorded = Some(own);
+        Ok(())
+    }
+
+    fn listed(&self, id: &str) -> ListedSession {
+        ListedSession {
+            id: id.to_owned(),
+            user: self.user.clone(),
+            mark: String::new(),
+        }
+    }
+
+    /// Takes the lock. An earlier session that has it is ended; another one is waited for.
+    async fn lock(
+        &mut self,
+        name: &str,
+        earlier: EarlierSessions,
+    ) -> Result<DatastoreLock, SessionErrorKind> {
+        let request = format!("<lock><target><{name}/></target></lock>");
+        let mut ended: Vec<ListedSession> = Vec::new();
+        let mut waited = Duration::ZERO;
+        loop {
+            let reply = self.send(Text::plain(&request)).await?.reply;
+            if reply.errors.is_empty() {
+                if !earlier.is_empty() {
+                    let recorded = self.ledger.earlier_ended(ended).await;
+                    recorded.map_err(|reason| SessionErrorKind::SessionNotRecorded { reason })?;
+                }
+                return Ok(DatastoreLock::Held);
+            }
+            let output = reply.errors.join("; ");
+            let refused =
+                DatastoreLock::Refused(format!("cannot lock the {name} configuration: {output}"));
+            let holder = reply.lock_holder.map(|id| self.listed(&id));
+            if let Some(holder) = holder.filter(|holder| earlier.recorded.contains(holder))
+                && !ended.contains(&holder)
+            {
+                let id = &holder.id;
+                let end = format!("<kill-session><session-id>{id}</session-id></kill-session>");
+                let reply = self.send(Text::plain(&end)).await?.reply;
+                if !reply.errors.is_empty() {
+                    let reason = reply.errors.join("; ");
+                    let sessions = vec![holder];
+                    let remain = SessionErrorKind::SessionsRemain { sessions, reason };
+                    return Ok(DatastoreLock::Refused(remain.to_string()));
+                }
+                ended.push(holder);
+                continue;
+            }
+            if !self.lock_wait.goes_on(waited) || self.transport.is_stopped() {
+                return Ok(refused);
+            }
+            tokio::time::sleep(self.lock_wait.interval).await;
+            waited += self.lock_wait.interval;
+        }
+    }
+}
