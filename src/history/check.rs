@@ -19,6 +19,8 @@ pub(crate) struct HistoryCheckResult {
     pub(crate) defects: Vec<String>,
     pub(crate) devices: u64,
     pub(crate) runs: u64,
+    /// Unchanged runs that are counted by day.
+    pub(crate) folded_runs: u64,
     pub(crate) bytes: u64,
 }
 
@@ -97,6 +99,7 @@ impl HistoryReader<'_> {
         HistoryCheckResult {
             devices: count("device"),
             runs: count("run"),
+            folded_runs: self.folded_count().unwrap_or_default(),
             bytes: self.used().unwrap_or_default(),
             defects,
         }

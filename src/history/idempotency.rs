@@ -8,7 +8,7 @@ use super::time_column::milliseconds;
 use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
 
 /// Keys are valid for this time.
-const VALID: SignedDuration = SignedDuration::from_hours(24);
+pub(super) const VALID: SignedDuration = SignedDuration::from_hours(24);
 
 /// A request with a key.
 #[derive(Clone, Debug, PartialEq, Eq)]

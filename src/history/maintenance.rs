@@ -317,7 +317,11 @@ impl HistoryWriter<'_> {
                  ORDER BY run.id LIMIT ?1)",
         )?;
         let is_any = delivery == WebhookState::Any;
-        remove.execute(params![STEP, before, is_any])
+        let removed = remove.execute(params![STEP, before, is_any])?;
+        if let RunLimit::Ended = limit {
+            self.remove_oldest_folded_days()?;
+        }
+        Ok(removed)
     }
 
     /// Removes what old runs left: configurations, facts, ended drift, resources and counts.
@@ -328,6 +332,7 @@ impl HistoryWriter<'_> {
             .execute("DELETE FROM drift WHERE ended < ?1", [time])?;
         self.connection
             .execute("DELETE FROM run_count WHERE hour < ?1", [time])?;
+        self.remove_folded_days(before)?;
         self.connection.execute(
             "DELETE FROM fact WHERE time < ?1 AND run < (
                  SELECT max(newer.run) FROM fact AS newer

@@ -49,6 +49,9 @@ impl HistoryWriter<'_> {
             return Ok(added);
         }
         let device = self.device_id(&run.device, run.queued)?;
+        if let Some(folded) = self.folded_number(device, run.uuid)? {
+            return Ok(folded);
+        }
         let requester = self.requester_id(&run.requester)?;
         let status = match run.started {
             Some(_) => RunStatus::Running,
@@ -150,7 +153,10 @@ impl HistoryWriter<'_> {
         let select = "SELECT record IS NOT NULL FROM run WHERE id = ?1";
         let mut select = self.connection.prepare_cached(select)?;
         let found = select.query_row([run.0], |row| row.get(0));
-        Ok(found.optional()?.unwrap_or_default())
+        match found.optional()? {
+            Some(has_result) => Ok(has_result),
+            None => self.is_folded(run),
+        }
     }
 
     /// Marks the runs of processes that have ended as interrupted: only the one that runs devices may call it. Queued

@@ -1,6 +1,7 @@
 //! The key of a run in all stores: a UUID that begins with its time.
 
 use std::fmt;
+use std::str::FromStr;
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
@@ -18,6 +19,33 @@ impl RunUuid {
         let milliseconds = u64::try_from(time.as_millisecond()).unwrap_or_default();
         let random: [u8; 10] = rand::random();
         Self(Builder::from_unix_timestamp_millis(milliseconds, &random).into_uuid())
+    }
+
+    /// The time at its beginning.
+    pub(super) fn milliseconds(self) -> i64 {
+        let bytes = self.0.as_bytes();
+        let time = bytes[..6].iter();
+        time.fold(0, |time, byte| time << 8 | i64::from(*byte))
+    }
+
+    /// The half without its time.
+    pub(super) fn random_half(self) -> [u8; 8] {
+        let (_, half) = self.0.as_u64_pair();
+        half.to_be_bytes()
+    }
+}
+
+impl TryFrom<String> for RunUuid {
+    type Error = uuid::Error;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Uuid::try_parse(&text).map(Self)
+    }
+}
+
+impl From<RunUuid> for String {
+    fn from(uuid: RunUuid) -> Self {
+        uuid.to_string()
     }
 }
 
@@ -38,6 +66,14 @@ impl From<RunUuid> for String {
 impl fmt::Display for RunUuid {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
+    }
+}
+
+impl FromStr for RunUuid {
+    type Err = uuid::Error;
+
+    fn from_str(text: &str) -> Result<Self, uuid::Error> {
+        Uuid::try_parse(text).map(Self)
     }
 }
 

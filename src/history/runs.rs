@@ -13,7 +13,9 @@ use super::releases::ReleaseNumber;
 use super::run::{RunNumbers, is_change};
 use super::sql::{OptionalRow as _, Row};
 use super::time_column::{milliseconds, optional_time, time};
-use super::{ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId};
+use super::{
+    ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId, RunUuid,
+};
 use crate::git::GitRevision;
 use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
@@ -23,6 +25,9 @@ use crate::transaction::{LogEntry, ResourceJson, ResourceResult, ResourceStatus}
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub(crate) struct RunEntry {
     pub(crate) id: RunId,
+    /// Its key in all stores.
+    #[schema(value_type = String)]
+    pub(crate) uuid: RunUuid,
     pub(crate) device: String,
     /// What the runs of all devices of one command have in common; `undo` accepts it.
     pub(crate) name: Option<String>,
@@ -150,7 +155,7 @@ pub(crate) struct RunFilter {
 }
 
 const COLUMNS: &str =
-    "run.id AS id, device.name AS device, run.name AS name, run.kind AS kind, run.status AS status,
+    "run.id AS id, run.uuid AS uuid, device.name AS device, run.name AS name, run.kind AS kind, run.status AS status,
     requester.kind AS requester_kind, requester.name AS requester_name, queued, started, ended,
     run.resources AS resources, changed, failed, skipped, pending, operations, to_send,
     run.not_understood AS not_understood, is_unreachable,
@@ -305,6 +310,7 @@ impl HistoryReader<'_> {
 fn entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
     Ok(RunEntry {
         id: RunId(row.get("id")?),
+        uuid: row.get("uuid")?,
         device: row.get("device")?,
         name: row.get("name")?,
         kind: row.get("kind")?,

@@ -111,6 +111,28 @@ CREATE INDEX run_waiting ON run (device) WHERE status = 'queued';
 -- No two nodes apply to a device.
 CREATE UNIQUE INDEX run_open_apply ON run (device)
     WHERE status = 'running' AND ended IS NULL AND kind = 'apply' AND shard IS NOT NULL;
+CREATE INDEX run_unchanged ON run (ended) WHERE status = 'unchanged';
+
+-- Unchanged runs by device and day: what is left of them after `keep_unchanged`.
+CREATE TABLE folded_run (
+    device BIGINT NOT NULL REFERENCES device ON DELETE CASCADE,
+    -- The start of the day in UTC on which they ended.
+    day BIGINT NOT NULL,
+    runs BIGINT NOT NULL,
+    -- Those that were plans.
+    plans BIGINT NOT NULL,
+    first_run BIGINT NOT NULL,
+    last_run BIGINT NOT NULL,
+    first_ended BIGINT NOT NULL,
+    last_ended BIGINT NOT NULL,
+    -- Their numbers between spaces, the random halves of their UUIDs, and their hours of the day as JSON.
+    numbers TEXT NOT NULL,
+    keys BYTEA NOT NULL,
+    hours TEXT NOT NULL,
+    PRIMARY KEY (device, day)
+);
+CREATE INDEX folded_run_numbers ON folded_run (last_run, first_run);
+CREATE INDEX folded_run_day ON folded_run (day);
 
 -- Who else requested a run while it waited.
 CREATE TABLE further_requester (

@@ -2,6 +2,7 @@
 
 mod drift;
 mod findings;
+mod folding;
 mod limits;
 mod once;
 mod outage;

@@ -9,10 +9,11 @@ use super::device_state::{KnownDevice, known_device};
 use super::sql::{Connection, postgres};
 
 /// Tables with a view, and the rows of it. `{device}` is a set of the numbers of visible devices.
-const VIEWS: [(&str, &str); 15] = [
+const VIEWS: [(&str, &str); 16] = [
     ("device", "id IN {device}"),
     ("schedule", "device IN {device}"),
     ("run", "device IN {device}"),
+    ("folded_run", "device IN {device}"),
     ("approval", "device IN {device}"),
     ("resource", "device IN {device}"),
     ("fact", "device IN {device}"),
@@ -36,15 +37,26 @@ const RUN: &str =
 const COUNTS: [(&str, &str); 2] = [
     (
         "run_count",
-        "SELECT ended / 3600000 * 3600000 AS hour,
-             CASE WHEN is_unreachable THEN 'unreachable' ELSE status END AS status, count(*) AS runs
-         FROM main.run
-         WHERE ended IS NOT NULL AND device IN {device} GROUP BY 1, 2",
+        "SELECT hour, status, CAST(sum(runs) AS BIGINT) AS runs FROM (
+             SELECT ended / 3600000 * 3600000 AS hour,
+                 CASE WHEN is_unreachable THEN 'unreachable' ELSE status END AS status,
+                 count(*) AS runs
+             FROM main.run
+             WHERE ended IS NOT NULL AND device IN {device} GROUP BY 1, 2
+             UNION ALL
+             SELECT day + CAST(value AS BIGINT) * 3600000, 'unchanged', count(*)
+             FROM main.folded_run, json_each(hours)
+             WHERE device IN {device} GROUP BY 1) AS counted
+         GROUP BY 1, 2",
     ),
     (
         "run_total",
-        "SELECT status, count(*) AS runs FROM main.run
-         WHERE ended IS NOT NULL AND device IN {device} GROUP BY 1",
+        "SELECT status, CAST(sum(runs) AS BIGINT) AS runs FROM (
+             SELECT status, count(*) AS runs FROM main.run
+             WHERE ended IS NOT NULL AND device IN {device} GROUP BY 1
+             UNION ALL
+             SELECT 'unchanged', runs FROM main.folded_run WHERE device IN {device}) AS counted
+         GROUP BY 1",
     ),
 ];
 

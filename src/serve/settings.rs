@@ -4,6 +4,7 @@
 //! listen = "127.0.0.1:8440"
 //! store = "history.db"            # relative to this file, as all paths
 //! keep = "90d"
+//! keep_unchanged = "24h"          # older unchanged runs are counted by day
 //!
 //! [defaults]                      # schedule and catalogs of all devices
 //! interval = "30m"
@@ -64,6 +65,7 @@ pub(crate) const DEFAULT_SETTINGS: &str = "serve.toml";
 
 const DEFAULT_PORT: u16 = 8440;
 const DEFAULT_KEEP: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+const DEFAULT_KEEP_UNCHANGED: Duration = Duration::from_secs(24 * 60 * 60);
 const DEFAULT_CONCURRENCY: usize = 100;
 const DEFAULT_REQUEST_LIMIT: Duration = Duration::from_secs(60 * 60);
 const DEFAULT_APPROVAL: Duration = Duration::from_secs(24 * 60 * 60);
@@ -82,6 +84,8 @@ pub(crate) struct ServeSettings {
     pub(crate) store: Option<StoreLocation>,
     pub(crate) max_size: Option<u64>,
     pub(crate) keep: Duration,
+    /// The age at which unchanged runs are folded into one row for each device and day.
+    pub(crate) keep_unchanged: Duration,
     /// Runs at once.
     pub(crate) concurrency: usize,
     /// The time after which a request that has not started expires.
@@ -264,7 +268,7 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
     let listen = root
         .get("listen")
         .and_then(|item| parsed(&item, "an address with a port"));
-    let keep = root.get("keep").and_then(|item| days_or_duration(&item));
+    let age = |key| root.get(key).and_then(|item| days_or_duration(&item));
     let max_size = root.get("max_size").and_then(|item| size(&item));
     let concurrency = root.get("concurrency").and_then(|item| positive(&item));
     let request_limit = root.get("request_limit").and_then(|item| duration(&item));
@@ -314,7 +318,8 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         state_dir: path(root, "state_dir"),
         store: store(root, directory, max_size),
         max_size,
-        keep: keep.unwrap_or(DEFAULT_KEEP),
+        keep: age("keep").unwrap_or(DEFAULT_KEEP),
+        keep_unchanged: age("keep_unchanged").unwrap_or(DEFAULT_KEEP_UNCHANGED),
         concurrency: concurrency.unwrap_or(DEFAULT_CONCURRENCY),
         request_limit: request_limit.unwrap_or(DEFAULT_REQUEST_LIMIT),
         configurations: reads,

@@ -398,7 +398,14 @@ impl Service {
 
     async fn remove_old_runs(&self) {
         let retention = self.inner.fleet().settings.retention();
-        let removed = self.history().retain(retention, clock::timestamp()).await;
+        let (history, now) = (self.history(), clock::timestamp());
+        let age = self.inner.fleet().settings.keep_unchanged;
+        match history.fold_unchanged(age, now).await {
+            Ok(0) => {}
+            Ok(folded) => tracing::info!(runs = folded, "old unchanged runs are folded"),
+            Err(error) => tracing::error!("cannot fold unchanged runs: {}", chain(&error)),
+        }
+        let removed = history.retain(retention, now).await;
         match removed {
             Ok(removed) => {
                 if removed.undelivered > 0 {

@@ -3,13 +3,14 @@
 use indexmap::IndexMap;
 use jiff::Timestamp;
 
-use crate::cli::commands::run_reference::RunReference;
+use crate::cli::commands::run_reference::{FoundRuns, RunReference};
 use crate::cli::exit::{CommandError, Exit, print, print_json};
 use crate::cli::options::global::Global;
 use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::cli::output::view::{resource_text, table};
 use crate::clock;
+use crate::history::folded_runs::FoldedDay;
 use crate::history::runs::{ResourceRun, RunEntry, RunFilter};
 use crate::history::{HistoryStore, RunId};
 use crate::inventory::range;
@@ -43,7 +44,7 @@ const RUN_COLUMNS: [&str; 10] = [
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct HistoryArgs {
-    /// Name of a device, number or name of a run, or a resource such as `Network_vlan[42]`
+    /// Name of a device, number, UUID or name of a run, or a resource such as `Network_vlan[42]`
     #[arg(value_name = "DEVICE|RUN|RESOURCE")]
     subject: Option<String>,
 
@@ -83,7 +84,10 @@ pub(crate) fn run(args: &HistoryArgs, global: &Global) -> Result<Exit, CommandEr
         }
         Some(subject) if subject.contains('[') => args.resource(&history, subject)?,
         Some(subject) => match RunReference::parse(subject) {
-            Some(run) => print_runs(&run.find(&args.store)?, args.output, global),
+            Some(run) => match run.find(&args.store)? {
+                FoundRuns::Stored(runs) => print_runs(&runs, args.output, global),
+                FoundRuns::Folded(day) => print_folded(&run, &day, args.output),
+            },
             None => args.runs(&history, Some(subject.clone()), global)?,
         },
         None => args.runs(&history, None, global)?,
@@ -113,21 +117,25 @@ impl HistoryArgs {
             ..RunFilter::default()
         };
         let runs = history.read(|reader| {
-            if let Some(device) = &device
-                && reader.fleet_device(device)?.is_none()
-            {
-                return Ok(None);
-            }
-            reader.runs(&filter).map(Some)
+            let folded = match &device {
+                Some(device) if reader.fleet_device(device)?.is_none() => return Ok(None),
+                Some(device) => reader.folded_days(device, self.limit)?,
+                None => Vec::new(),
+            };
+            Ok(Some((reader.runs(&filter)?, folded)))
         });
         let runs = runs.map_err(store_error)?;
-        let runs = runs.ok_or_else(|| unknown_device(device.as_deref().unwrap_or_default()))?;
+        let (runs, folded) =
+            runs.ok_or_else(|| unknown_device(device.as_deref().unwrap_or_default()))?;
         if is_grouped {
             let mut rows = command_rows(&runs);
             rows.truncate(usize::try_from(self.limit).unwrap_or(usize::MAX));
             print_rows(rows, global);
         } else {
             print_runs(&runs, self.output, global);
+            if self.output == Output::Human && !folded.is_empty() {
+                print_folded_days(&folded, global);
+            }
         }
         Ok(())
     }
@@ -216,6 +224,31 @@ pub(crate) fn print_runs(runs: &[RunEntry], output: Output, global: &Global) {
             print_rows(rows, global);
         }
     }
+}
+
+/// Prints what became of a folded run.
+pub(crate) fn print_folded(run: &RunReference, day: &FoldedDay, output: Output) {
+    match output {
+        Output::Json => print_lines(&[serde_json::json!({ "folded": day })]),
+        Output::Human => print(&TerminalText::of_line(day.describe(run))),
+    }
+}
+
+/// Prints the days of a device with folded runs.
+fn print_folded_days(days: &[FoldedDay], global: &Global) {
+    const COLUMNS: [&str; 5] = ["Folded day", "Unchanged runs", "Plans", "First", "Last"];
+    let rows: Vec<Vec<String>> = days
+        .iter()
+        .map(|day| {
+            let numbers = [day.runs, day.plans].map(|count| count.to_string());
+            let runs = [day.first_run, day.last_run].map(|run| run.to_string());
+            [vec![day.day.to_string()], numbers.into(), runs.into()].concat()
+        })
+        .collect();
+    let mut text = TerminalText::new();
+    text.end_line();
+    text.append(&table::render(&COLUMNS, &rows, global.is_stdout_colored()));
+    print(&text);
 }
 
 /// Prints rows of runs, without the column of commits if there are none: many sites do not use Git.

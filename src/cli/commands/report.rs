@@ -7,7 +7,7 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::regular_file;
 
 use crate::catalog;
-use crate::cli::commands::run_reference::RunReference;
+use crate::cli::commands::run_reference::{FoundRuns, RunReference};
 use crate::cli::commands::{history, stored_run};
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_document};
 use crate::cli::options::global::Global;
@@ -141,10 +141,12 @@ impl ReportArgs {
         let Some(run) = run else {
             return Ok(false);
         };
-        let found = run.find(&self.store)?;
-        match &found[..] {
-            [one] => stored_run::show(&self.store, one.id, output, global.is_stdout_colored())?,
-            all => history::print_runs(all, output, global),
+        match run.find(&self.store)? {
+            FoundRuns::Folded(day) => history::print_folded(&run, &day, output),
+            FoundRuns::Stored(found) => match &found[..] {
+                [one] => stored_run::show(&self.store, one.id, output, global.is_stdout_colored())?,
+                all => history::print_runs(all, output, global),
+            },
         }
         Ok(true)
     }

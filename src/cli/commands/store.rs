@@ -89,9 +89,13 @@ fn check(args: &StoreCheckArgs) -> Result<Exit, CommandError> {
         text.line(format_args!("defect: {defect}"));
     }
     text.line(format_args!(
-        "{} devices, {} runs, {} KiB: {}",
+        "{} devices, {} runs{}, {} KiB: {}",
         check.devices,
         check.runs,
+        match check.folded_runs {
+            0 => String::new(),
+            count => format!(" and {count} folded"),
+        },
         check.bytes >> 10,
         match check.defects.len() {
             0 => "no defects".to_owned(),

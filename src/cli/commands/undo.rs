@@ -10,7 +10,7 @@ use switchtender_devices::provider::driver_provider::ProtectPolicy;
 
 use crate::cli::commands::history;
 use crate::cli::commands::run::{PreparedRun, RunCommand};
-use crate::cli::commands::run_reference::RunReference;
+use crate::cli::commands::run_reference::{FoundRuns, RunReference};
 use crate::cli::exit::{CommandError, Exit, print, print_json};
 use crate::cli::options::global::Global;
 use crate::cli::options::inventory_source::InventorySource;
@@ -100,10 +100,17 @@ impl UndoArgs {
             let choice = UndoChoice::Plan(stored_plan::load(file)?.digest());
             return Ok(Some((choice, selection)));
         }
-        let Some(reference @ RunReference::Number(_)) = RunReference::parse(run) else {
+        let Some(reference @ RunReference::Key(_)) = RunReference::parse(run) else {
             return Ok(Some((UndoChoice::Run(run.clone()), selection)));
         };
-        let found = reference.find(&self.arguments.store)?;
+        let found = match reference.find(&self.arguments.store)? {
+            FoundRuns::Stored(found) => found,
+            FoundRuns::Folded(day) => {
+                let text = format!("{}: it has no changes to undo", day.describe(run));
+                return Err(CommandError::new(text)
+                    .hint("list the runs that can be undone with `switchtender undo`"));
+            }
+        };
         let RunEntry {
             device,
             name,

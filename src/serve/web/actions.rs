@@ -124,24 +124,23 @@ pub(super) async fn request_run(
 pub(super) async fn cancel_run(
     state: &WebState,
     sender: &ActionSender<'_>,
-    run: RunId,
+    run: &str,
 ) -> Result<bool, WebError> {
-    let refusal = match state.require_run(sender.principal, run).await {
+    let found = state.require_run(sender.principal, run, |reader, run| reader.run(run));
+    let found = found.await;
+    let refusal = match &found {
         Ok(found) => refusal(state, sender, &found.device, Role::Apply).await?,
-        Err(unknown) => Some(unknown),
+        Err(unknown) => Some(unknown.clone()),
     };
+    let subject = found
+        .as_ref()
+        .map_or(run.to_owned(), |found| found.id.to_string());
     sender
-        .record(
-            state,
-            "cancel",
-            &run.to_string(),
-            clock::timestamp(),
-            refusal,
-        )
+        .record(state, "cancel", &subject, clock::timestamp(), refusal)
         .await?;
     state
         .process()
-        .cancel(run)
+        .cancel(found?.id)
         .await
         .map_err(|error| failed(&error))
 }

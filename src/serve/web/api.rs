@@ -62,6 +62,7 @@ impl ApiRoutes {
                 .routes(routes!(runs::list))
                 .routes(routes!(runs::one))
                 .routes(routes!(runs::events))
+                .routes(routes!(runs::folded))
                 .routes(routes!(approvals::list))
                 .routes(routes!(approvals::one))
                 .routes(routes!(fleet_data::status))

@@ -55,10 +55,11 @@ struct LiveStream {
 pub(super) async fn stream_of(
     state: &WebState,
     sender: &Sender,
-    run: RunId,
+    run: &str,
     form: EventForm,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>> + use<>>, WebError> {
-    state.require_run(&sender.0, run).await?;
+    let found = state.require_run(&sender.0, run, |reader, run| reader.run(run));
+    let run = found.await?.id;
     let permit = state.streams.acquire(&sender.0)?;
     let live = state.service(&sender.0).live_run(run).await;
     let (earlier, events) = match live.map_err(|error| WebError::internal(&error))? {

@@ -13,7 +13,7 @@ use super::live_events::{EventForm, stream_of};
 use super::pages;
 use super::state::WebState;
 use super::web_error::WebError;
-use crate::history::{RequesterKind, RunId};
+use crate::history::RequesterKind;
 use crate::run_kind::RunKind;
 use crate::serve::request::RequestedKind;
 
@@ -50,9 +50,9 @@ pub(super) fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> Acti
 async fn events(
     State(state): State<WebState>,
     sender: Sender,
-    Path(id): Path<RunId>,
+    Path(id): Path<String>,
 ) -> Result<impl IntoResponse, WebError> {
-    stream_of(&state, &sender, id, EventForm::Html).await
+    stream_of(&state, &sender, &id, EventForm::Html).await
 }
 
 async fn plan(

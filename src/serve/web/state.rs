@@ -9,7 +9,7 @@ use super::api::PendingKeys;
 use super::event_streams::EventStreams;
 use super::guard::Guard;
 use super::web_error::WebError;
-use crate::history::runs::RunEntry;
+use crate::history::run_key::RunKey;
 use crate::history::{HistoryError, HistoryReader, RunId};
 use crate::serve::access::Principal;
 use crate::serve::service::Service;
@@ -75,20 +75,32 @@ impl WebState {
         role.map(|_| ()).ok_or_else(|| Self::no_device(name))
     }
 
-    /// A run of a device that the sender sees.
-    pub(super) async fn require_run(
+    /// A run of a device that the sender sees, by its number or UUID. One that is folded is an error with its day.
+    pub(super) async fn require_run<T: Send + 'static>(
         &self,
         sender: &Principal,
-        id: RunId,
-    ) -> Result<RunEntry, WebError> {
-        let found = self.read(sender, move |reader| reader.run(id)).await?;
-        found.ok_or_else(|| Self::no_run(id))
-    }
-
-    pub(super) fn no_run(id: impl std::fmt::Display) -> WebError {
-        let id = id.to_string();
-        let id = switchtender_devices::printable::escape(&id);
-        WebError::not_found(format!("unknown run `{id}`"))
+        run: &str,
+        query: impl FnOnce(&HistoryReader<'_>, RunId) -> Result<Option<T>, HistoryError>
+        + Send
+        + 'static,
+    ) -> Result<T, WebError> {
+        let unknown = || {
+            let run = switchtender_devices::printable::escape(run);
+            WebError::not_found(format!("unknown run `{run}`"))
+        };
+        let key: RunKey = run.parse().map_err(|()| unknown())?;
+        let found = self.read(sender, move |reader| {
+            let number = reader.run_number(key)?;
+            let found = number.map(|run| query(reader, run)).transpose()?.flatten();
+            match found {
+                Some(found) => Ok(Ok(found)),
+                None => Ok(Err(reader.folded_run(key)?)),
+            }
+        });
+        found.await?.map_err(|folded| match folded {
+            Some(day) => WebError::folded(key, day),
+            None => unknown(),
+        })
     }
 
     pub(super) fn no_approval(id: impl std::fmt::Display) -> WebError {

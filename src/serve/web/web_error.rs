@@ -8,6 +8,8 @@ use serde::Serialize;
 
 use super::guard::Guard;
 use super::layout::PageLayout;
+use crate::history::folded_runs::FoldedDay;
+use crate::history::run_key::RunKey;
 use crate::serve::access::{Denied, Principal};
 
 /// Why a request is not answered, with the words of the command line: `error` and `hint`.
@@ -26,6 +28,9 @@ pub(crate) struct ErrorBody {
     error: String,
     /// What to do next.
     hint: Option<String>,
+    /// The day of a folded run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folded: Option<FoldedDay>,
 }
 
 impl WebError {
@@ -35,6 +40,7 @@ impl WebError {
             body: ErrorBody {
                 error: error.into(),
                 hint: None,
+                folded: None,
             },
             retry_after: None,
         }
@@ -43,6 +49,15 @@ impl WebError {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.body.hint = Some(hint.into());
         self
+    }
+
+    /// A run that is folded: what is known of it.
+    pub(crate) fn folded(run: RunKey, day: FoldedDay) -> Self {
+        let mut error = Self::new(StatusCode::GONE, day.describe(run)).hint(
+            "`keep_unchanged` in serve.toml says how long unchanged runs are stored one by one",
+        );
+        error.body.folded = Some(day);
+        error
     }
 
     pub(crate) fn not_found(error: impl Into<String>) -> Self {
@@ -161,7 +176,9 @@ pub(super) fn rendered(mut response: Response, form: &ErrorForm, guard: &Guard) 
     let Some(error) = response.extensions_mut().remove::<WebError>() else {
         return response;
     };
-    let ErrorBody { error: text, hint } = &error.body;
+    let ErrorBody {
+        error: text, hint, ..
+    } = &error.body;
     let mut rendered = match form {
         ErrorForm::Json => (error.status, Json(&error.body)).into_response(),
         ErrorForm::Text => (error.status, format!("{text}\n")).into_response(),
@@ -185,6 +202,7 @@ pub(super) fn rendered(mut response: Response, form: &ErrorForm, guard: &Guard) 
             let title = match error.status {
                 StatusCode::NOT_FOUND => "Not found".to_owned(),
                 StatusCode::FORBIDDEN => "Not permitted".to_owned(),
+                StatusCode::GONE => "Folded run".to_owned(),
                 status => format!("Error {}", status.as_u16()),
             };
             let page = ErrorPage {

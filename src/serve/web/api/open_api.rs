@@ -57,6 +57,7 @@ fn description(status: &str) -> &'static str {
             "The device is never changed or needs an approval, the plan does not wait for one, or a request with \
              the same key is in progress"
         }
+        "410" => "The run was unchanged and is folded; the error has its day",
         "422" => "The body is invalid, or its key belongs to a different request",
         "429" => "Too many requests; the header `Retry-After` has the seconds until the next one",
         "503" => "No run can start",

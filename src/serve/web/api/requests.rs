@@ -91,16 +91,17 @@ pub(super) struct CancelResult {
 }
 
 /// Withdraw a run that has not started
-#[utoipa::path(delete, path = "/runs/{id}", tag = "runs", params(("id" = i64, Path)),
-    responses((status = 200, body = CancelResult), (status = 404, body = ErrorBody)))]
+#[utoipa::path(delete, path = "/runs/{id}", tag = "runs", params(("id" = String, Path)),
+    responses((status = 200, body = CancelResult), (status = 404, body = ErrorBody),
+        (status = 410, body = ErrorBody)))]
 pub(super) async fn cancel(
     State(state): State<WebState>,
     sender: Sender,
     address: SenderAddress,
-    Path(id): Path<i64>,
+    Path(id): Path<String>,
 ) -> ApiAnswer<CancelResult> {
     let sender = sender_of(&sender, &address);
-    let canceled = actions::cancel_run(&state, &sender, RunId(id)).await?;
+    let canceled = actions::cancel_run(&state, &sender, &id).await?;
     Ok(Json(CancelResult { canceled }))
 }
 

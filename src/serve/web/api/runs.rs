@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ApiAnswer;
 use super::devices::{limit, selected};
+use crate::history::folded_runs::FoldedDay;
 use crate::history::runs::{RunDetailJson, RunEntry, RunFilter};
 use crate::history::{RequesterKind, RunId};
 use crate::report::RunStatus;
@@ -39,6 +40,19 @@ pub(super) struct RunList {
     runs: Vec<RunEntry>,
 }
 
+#[derive(Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct FoldedDaysQuery {
+    /// At most 1000; default: 100.
+    limit: Option<u32>,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+pub(super) struct FoldedDays {
+    /// Newest first.
+    days: Vec<FoldedDay>,
+}
+
 /// List runs, newest first
 #[utoipa::path(get, path = "/runs", tag = "runs", params(RunListQuery),
     responses((status = 200, body = RunList), (status = 404, body = ErrorBody)))]
@@ -68,32 +82,51 @@ pub(super) async fn list(
 }
 
 /// Show a run with its resources, operations and messages
-#[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = i64, Path)),
-    responses((status = 200, body = RunDetailJson), (status = 404, body = ErrorBody)))]
+///
+/// The run is named by its number or its UUID. An unchanged run that is folded is gone; the error has its day.
+#[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path)),
+    responses((status = 200, body = RunDetailJson), (status = 404, body = ErrorBody),
+        (status = 410, body = ErrorBody)))]
 pub(super) async fn one(
     State(state): State<WebState>,
     sender: Sender,
-    Path(id): Path<i64>,
+    Path(id): Path<String>,
 ) -> ApiAnswer<RunDetailJson> {
-    let found = state
-        .read(&sender.0, move |reader| reader.run_detail(RunId(id)))
+    let found = state.require_run(&sender.0, &id, |reader, run| reader.run_detail(run));
+    Ok(Json(found.await?.into()))
+}
+
+/// List the days of a device with folded runs, newest first
+///
+/// Unchanged runs that are older than `keep_unchanged` are one row for each day.
+#[utoipa::path(get, path = "/devices/{name}/folded-runs", tag = "runs",
+    params(("name" = String, Path), FoldedDaysQuery),
+    responses((status = 200, body = FoldedDays), (status = 404, body = ErrorBody)))]
+pub(super) async fn folded(
+    State(state): State<WebState>,
+    sender: Sender,
+    Path(name): Path<String>,
+    Query(query): Query<FoldedDaysQuery>,
+) -> ApiAnswer<FoldedDays> {
+    state.require_device(&sender.0, &name).await?;
+    let limit = limit(query.limit);
+    let days = state
+        .read(&sender.0, move |reader| reader.folded_days(&name, limit))
         .await?;
-    found
-        .map(|detail| Json(detail.into()))
-        .ok_or_else(|| WebState::no_run(id))
+    Ok(Json(FoldedDays { days }))
 }
 
 /// Stream the events of a run
 ///
 /// Each event is a JSON object with the keys `run`, `device` and `event`. The last event has the name
 /// `finished`; the run has ended then.
-#[utoipa::path(get, path = "/runs/{id}/events", tag = "runs", params(("id" = i64, Path)),
+#[utoipa::path(get, path = "/runs/{id}/events", tag = "runs", params(("id" = String, Path)),
     responses((status = 200, content_type = "text/event-stream", body = String),
         (status = 404, body = ErrorBody)))]
 pub(super) async fn events(
     State(state): State<WebState>,
     sender: Sender,
-    Path(id): Path<i64>,
+    Path(id): Path<String>,
 ) -> Result<impl IntoResponse, WebError> {
-    stream_of(&state, &sender, RunId(id), EventForm::Json).await
+    stream_of(&state, &sender, &id, EventForm::Json).await
 }

@@ -8,6 +8,7 @@ use super::fleet_column::message;
 use super::{RenderedPage, render};
 use crate::history::DriftFilter;
 use crate::history::devices::FleetDevice;
+use crate::history::folded_runs::FoldedDay;
 use crate::history::runs::RunFilter;
 use crate::natural_order;
 use crate::serve::web::layout::{PageLayout, Sender};
@@ -17,6 +18,9 @@ use crate::serve::web::state::WebState;
 
 /// Number of runs on the page.
 const RUNS: u32 = 10;
+
+/// Number of days with folded runs on the page.
+const FOLDED_DAYS: u32 = 100;
 
 /// Number of resources with drift on the page.
 const DRIFT: u32 = 200;
@@ -36,6 +40,8 @@ struct DevicePage {
     no_runs: &'static str,
     names_devices: bool,
     runs_path: String,
+    /// Days with runs that are folded, newest first.
+    folded: Vec<FoldedDay>,
     facts: Vec<NamedValue>,
 }
 
@@ -70,10 +76,13 @@ pub(super) async fn page(
                 limit: RUNS,
                 ..RunFilter::default()
             })?;
-            Ok(Some((device, drift, runs, reader.facts(&read_name, None)?)))
+            let folded = reader.folded_days(&read_name, FOLDED_DAYS)?;
+            let facts = reader.facts(&read_name, None)?;
+            Ok(Some((device, drift, runs, folded, facts)))
         })
         .await?;
-    let (device, mut drift, runs, facts) = found.ok_or_else(|| WebState::no_device(&name))?;
+    let (device, mut drift, runs, folded, facts) =
+        found.ok_or_else(|| WebState::no_device(&name))?;
     drift.sort_by(|a, b| natural_order::compare(&a.resource, &b.resource));
     let facts = facts.into_iter().flat_map(|set| set.facts);
     render(&DevicePage {
@@ -95,6 +104,7 @@ pub(super) async fn page(
         runs: runs.iter().map(RunRow::new).collect(),
         no_runs: "There are no runs yet.",
         names_devices: false,
+        folded,
         runs_path: format!("/runs?target={}", encode(&name)),
         facts: facts
             .map(|(name, value)| NamedValue::new(name, value))

@@ -6,7 +6,6 @@ use askama::Template;
 use axum::extract::{Path, State};
 
 use super::{RenderedPage, render};
-use crate::history::RunId;
 use crate::history::runs::RunDetail;
 use crate::report::RunRecord;
 use crate::run_kind::RunKind;
@@ -63,7 +62,12 @@ pub(super) async fn page(
 ) -> RenderedPage {
     let detail = read(&state, &sender, &id).await?;
     render(&RunPage {
-        layout: PageLayout::new(&state.guard, &sender.0, &format!("Run {id}"), "/runs"),
+        layout: PageLayout::new(
+            &state.guard,
+            &sender.0,
+            &format!("Run {}", detail.run.id),
+            "/runs",
+        ),
         title: match detail.run.kind {
             RunKind::Apply => "Run of",
             RunKind::Noop => "Run without changes (noop) of",
@@ -87,10 +91,8 @@ pub(super) async fn body(
 }
 
 async fn read(state: &WebState, sender: &Sender, id: &str) -> Result<RunDetail, WebError> {
-    let unknown = || WebState::no_run(id);
-    let run: RunId = id.parse().map_err(|_| unknown())?;
-    let found = state.read(&sender.0, move |reader| reader.run_detail(run));
-    found.await?.ok_or_else(unknown)
+    let found = state.require_run(&sender.0, id, |reader, run| reader.run_detail(run));
+    found.await
 }
 
 impl RunView {
@@ -167,5 +169,7 @@ fn summary(detail: &RunDetail) -> Vec<NamedValue> {
     rows.extend(version.map(|version| NamedValue::new("Catalog version", version)));
     let revision = run.revision.as_ref();
     rows.extend(revision.map(|revision| NamedValue::new("Commit", revision.to_string())));
+    rows.push(NamedValue::new("Number", run.id.to_string()));
+    rows.push(NamedValue::new("UUID", run.uuid.to_string()));
     rows
 }

@@ -95,6 +95,11 @@ fn requests(server: &TestServer, run: i64) -> Vec<(&'static str, &'static str, R
         ("get", "/runs", get("/runs")),
         ("get", "/runs/{id}", get(&format!("/runs/{run}"))),
         ("get", "/runs/{id}", get("/runs/x")),
+        (
+            "get",
+            "/devices/{name}/folded-runs",
+            get("/devices/sw0/folded-runs"),
+        ),
         ("get", "/status", get("/status")),
         ("get", "/counts", get("/counts")),
         ("get", "/drift", get("/drift?all=true")),
