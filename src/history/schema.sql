@@ -348,6 +348,7 @@ CREATE TABLE device_state (
 CREATE TABLE state_key (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     fingerprint TEXT NOT NULL
+);
 
 -- Leases of shards and tasks.
 CREATE TABLE lease (

@@ -9,7 +9,7 @@ use super::device_state::{KnownDevice, known_device};
 use super::sql::{Connection, postgres};
 
 /// Tables with a view, and the rows of it. `{device}` is a set of the numbers of visible devices.
-const VIEWS: [(&str, &str); 16] = [
+const VIEWS: [(&str, &str); 18] = [
     ("device", "id IN {device}"),
     ("schedule", "device IN {device}"),
     ("run", "device IN {device}"),
@@ -25,6 +25,9 @@ const VIEWS: [(&str, &str); 16] = [
     ("ended_run", RUN),
     // They are for PuppetDB, and name all devices.
     ("puppetdb_command", "FALSE"),
+    // They are for runs and nodes.
+    ("device_state", "FALSE"),
+    ("node", "FALSE"),
     ("run_count", ""),
     ("run_total", ""),
 ];
@@ -116,7 +119,19 @@ mod tests {
     use crate::history::{HistoryOptions, HistoryStore};
 
     /// Tables without a device: each other one must have a view.
-    const OF_NO_DEVICE: [&str; 4] = ["requester", "puppetdb_queue", "puppetdb_lost", "webhook"];
+    const OF_NO_DEVICE: [&str; 11] = [
+        "requester",
+        "puppetdb_queue",
+        "puppetdb_lost",
+        "webhook",
+        "release",
+        "release_file",
+        "blob",
+        "state_key",
+        "lease",
+        "site",
+        "fleet_server",
+    ];
 
     #[test]
     fn each_table_of_devices_has_a_view() {
