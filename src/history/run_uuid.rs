@@ -49,20 +49,6 @@ impl From<RunUuid> for String {
     }
 }
 
-impl TryFrom<String> for RunUuid {
-    type Error = uuid::Error;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        Uuid::try_parse(&text).map(Self)
-    }
-}
-
-impl From<RunUuid> for String {
-    fn from(uuid: RunUuid) -> Self {
-        uuid.to_string()
-    }
-}
-
 impl fmt::Display for RunUuid {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
