@@ -3,8 +3,9 @@
 //!
 //! One thread writes ([`writer`]): it commits what waits together, and a caller continues after the
 //! commit. Reads use connections of their own. Several processes may use a store at once.
-//! Nothing in it is secret: what is written was masked by the run.
+//! Nothing in it is a secret of a device: what is written was masked by the run.
 
+pub(crate) mod access_state;
 pub(crate) mod approvals;
 mod check;
 mod configuration;
@@ -19,6 +20,7 @@ pub(crate) mod folded_runs;
 pub(crate) mod idempotency;
 mod lease_exchange;
 pub(crate) mod leases;
+mod live_events;
 mod location;
 mod maintenance;
 pub(crate) mod notifications;

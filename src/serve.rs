@@ -14,6 +14,7 @@ pub(crate) mod fleet;
 pub(crate) mod lease;
 pub(crate) mod live;
 mod live_observer;
+pub(crate) mod live_watch;
 pub(crate) mod process_lock;
 mod puppetdb;
 mod queue;

@@ -51,6 +51,18 @@ impl HistoryReader<'_> {
 }
 
 impl HistoryWriter<'_> {
+    /// As that of the reader. Nobody adds the key before the end of the transaction.
+    pub(crate) fn earlier_request(
+        &self,
+        keyed: &KeyedRequest,
+        now: Timestamp,
+    ) -> Result<Option<EarlierRequest>, HistoryError> {
+        let reader = HistoryReader {
+            connection: self.connection,
+        };
+        reader.earlier_request(&keyed.sender, &keyed.key, now)
+    }
+
     /// Stores a key with its run, and removes keys that are no longer valid.
     pub(crate) fn add_key(
         &self,

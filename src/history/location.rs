@@ -25,6 +25,12 @@ impl StoreLocation {
         }
     }
 
+    /// The place for a process with another current directory.
+    pub(crate) fn absolute(&self) -> String {
+        let path = self.file().and_then(|path| std::path::absolute(path).ok());
+        path.map_or_else(|| self.to_string(), |path| path.display().to_string())
+    }
+
     /// The file, if it is one.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {

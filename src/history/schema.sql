@@ -284,6 +284,36 @@ CREATE TABLE idempotency_key (
 CREATE INDEX idempotency_key_time ON idempotency_key (time);
 CREATE INDEX idempotency_key_run ON idempotency_key (run);
 
+-- Sessions of browsers by the digests of their secrets.
+CREATE TABLE browser_session (
+    digest TEXT PRIMARY KEY,
+    -- The user, as JSON.
+    account TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    used INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Secrets that are valid once, by their digests: login codes, and logins that a browser has begun.
+CREATE TABLE once_secret (
+    digest TEXT PRIMARY KEY,
+    purpose TEXT NOT NULL,
+    body TEXT NOT NULL,
+    expires INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Events of runs that another node follows, if they are too long for a notification.
+CREATE TABLE live_event (
+    id INTEGER PRIMARY KEY,
+    body TEXT NOT NULL,
+    time INTEGER NOT NULL
+);
+
+-- The keys that all processes derive tokens with.
+CREATE TABLE access_key (
+    name TEXT PRIMARY KEY,
+    body BLOB NOT NULL
+) WITHOUT ROWID;
+
 -- Ended runs in the order of their ends, for webhooks.
 CREATE TABLE ended_run (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -12,27 +12,31 @@ mod authenticate;
 mod client_address;
 mod csrf;
 mod device_roles;
-mod login_code;
 mod oidc;
 mod oidc_settings;
+mod once_secrets;
 mod password;
 mod rate_limit;
 mod role;
 mod session;
 mod token;
 
-pub(crate) use access_file::{AccessError, AccessFile, AccessRules, ApiToken, LocalUser};
+pub(crate) use access_file::{
+    AccessError, AccessFile, AccessRules, ApiToken, LocalUser, WorkerIdentity, WorkerToken,
+};
 pub(crate) use access_paths::AccessPaths;
 pub(crate) use audit_log::{AuditEntry, AuditError, AuditFilter, AuditLog, AuditResult};
-pub(crate) use authenticate::{AccessControl, AccessOptions, Denied, Login, RequestOrigin};
+pub(crate) use authenticate::{
+    AccessControl, AccessOptions, AccessSources, Denied, Login, RequestOrigin,
+};
 pub(crate) use client_address::client_network;
 pub(crate) use csrf::is_same_origin;
 pub(crate) use device_roles::{DeviceLimit, DeviceRoles};
-pub(crate) use login_code::LoginCodeFile;
 pub(crate) use oidc::{
-    CALLBACK, LOGIN_LIMIT, OidcError, OidcProvider, OidcSetupError, ProviderAnswer,
+    CALLBACK, LOGIN_LIMIT, LoginContext, OidcError, OidcProvider, OidcSetupError, ProviderAnswer,
 };
 pub(crate) use oidc_settings::OidcSettings;
+pub(crate) use once_secrets::OnceSecrets;
 pub(crate) use password::hash_password;
 pub(crate) use role::{AuthMethod, Principal, RESERVED_NAMES, Role};
 pub(crate) use session::SESSION_LIMIT;

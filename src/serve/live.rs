@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 
 use crate::history::{RunEffect, RunId};
@@ -17,7 +17,7 @@ const BACKLOG: usize = 4096;
 const MAX_EVENTS: usize = 2000;
 
 /// An event of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LiveEvent {
     pub(crate) run: RunId,
     pub(crate) device: String,
@@ -25,7 +25,7 @@ pub(crate) struct LiveEvent {
     pub(crate) event: LiveEventKind,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum LiveEventKind {
     Queued,
@@ -70,6 +70,16 @@ impl LiveRuns {
         let runs = self.runs();
         let earlier = runs.get(&run)?.clone();
         Some((earlier, self.sender.subscribe()))
+    }
+
+    /// Another node has the run: its events follow.
+    pub(super) fn begin(&self, run: RunId) {
+        self.runs().entry(run).or_default();
+    }
+
+    /// Nobody follows the run of another node any more.
+    pub(super) fn forget(&self, run: RunId) {
+        self.runs().remove(&run);
     }
 
     /// Passes an event on.

@@ -88,6 +88,9 @@ pub(crate) enum RunRequestError {
     /// New runs are stopped because their results cannot be stored.
     #[error("no run can start: {0}")]
     NoSpace(String),
+    /// The key of the request was used for another one.
+    #[error("the key of the request belongs to a different request")]
+    OtherRequest,
     #[error(transparent)]
     Store(#[from] RunStoreError),
 }

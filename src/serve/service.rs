@@ -14,6 +14,7 @@ use super::backup_writer::BackupWriter;
 use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
+use super::live_watch::LiveWatches;
 use super::request::{DeviceRequest, RequestedKind, RunRequestError};
 use super::run_store::{CancelRequest, DueTime, RunStore, RunStoreError};
 use super::runner_role::RunnerRole;
@@ -41,6 +42,7 @@ pub(super) struct ServiceState {
     pub(super) store: Arc<dyn RunStore>,
     pub(super) audit: AuditLog,
     pub(super) live: LiveRuns,
+    pub(super) watches: LiveWatches,
     pub(super) dispatcher: Mutex<Dispatcher>,
     /// Something can start now.
     pub(super) wake: Notify,
@@ -126,6 +128,7 @@ impl Service {
                 store,
                 audit,
                 live: LiveRuns::new(),
+                watches: LiveWatches::default(),
                 dispatcher: Mutex::new(Dispatcher::new(limits)),
                 wake: Notify::new(),
                 stop,
@@ -249,14 +252,22 @@ impl Service {
         };
         let (history, key) = (&self.inner.history, request.key);
         let added = history.write(move |writer| {
+            // Another process, or another request at the same time, can have had the key first.
+            if let Some(key) = &key
+                && let Some(earlier) = writer.earlier_request(key, now)?
+            {
+                let is_same = earlier.request == key.request;
+                return Ok(is_same.then_some(AddedRequest::Waiting(earlier.run)));
+            }
             let added = writer.add_request(&new_run)?;
             let (AddedRequest::New(run) | AddedRequest::Waiting(run)) = added;
             if let Some(key) = &key {
                 writer.add_key(key, run, now)?;
             }
-            Ok(added)
+            Ok(Some(added))
         });
-        let run = match added.await? {
+        let added = added.await?.ok_or(RunRequestError::OtherRequest)?;
+        let run = match added {
             AddedRequest::New(run) => run,
             AddedRequest::Waiting(run) => return Ok(run),
         };

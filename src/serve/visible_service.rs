@@ -2,10 +2,8 @@
 //!
 //! Pages, the API and live events reach devices only through it.
 
-use tokio::sync::broadcast;
-
 use super::access::{DeviceRoles, Role};
-use super::live::LiveEvent;
+use super::live_watch::FollowedRun;
 use super::service::{Condition, Service, ServiceReport};
 use crate::history::device_state::KnownDevice;
 use crate::history::{HistoryError, HistoryReader, RunId};
@@ -101,12 +99,11 @@ impl<'a> VisibleService<'a> {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(crate) async fn live_run(
-        &self,
-        run: RunId,
-    ) -> Result<Option<(Vec<LiveEvent>, broadcast::Receiver<LiveEvent>)>, HistoryError> {
-        let found = self.read(move |reader| reader.run(run)).await?;
-        Ok(found.and_then(|_| self.service.live().of_run(run)))
+    pub(crate) async fn live_run(&self, run: RunId) -> Result<Option<FollowedRun>, HistoryError> {
+        match self.read(move |reader| reader.run(run)).await? {
+            Some(_) => self.service.follow(run).await,
+            None => Ok(None),
+        }
     }
 
     /// The state of the process.

@@ -11,12 +11,14 @@ use crate::cli::exit::{CommandError, Exit, eprint_notice, print};
 use crate::cli::options::global::Global;
 use crate::cli::options::output_format::Output;
 use crate::cli::options::serve_state::ServeStateArgs;
+use crate::cli::options::store_options::cannot_open;
 use crate::cli::output::view::table;
 use crate::clock;
+use crate::history::{HistoryStore, StoreLocation};
 use crate::serve::access::{
     AccessError, AccessFile, AccessPaths, AccessRules, ApiToken, AuditEntry, AuditError,
-    AuditFilter, AuditLog, AuditResult, DeviceLimit, LocalUser, LoginCodeFile, RESERVED_NAMES,
-    Role, TokenText, hash_password,
+    AuditFilter, AuditLog, AuditResult, DeviceLimit, LocalUser, OnceSecrets, RESERVED_NAMES, Role,
+    TokenText, WorkerToken, hash_password,
 };
 use crate::store;
 use crate::terminal_text::TerminalText;
@@ -65,6 +67,10 @@ enum AccessCommand {
     ///
     /// Example: switchtender access add-token ci --role plan --expires-in 90
     AddToken(AddTokenArgs),
+    /// Add or replace a worker of the fleet, and print its token once
+    ///
+    /// Example: switchtender access add-worker ber-1 --sites berlin
+    AddWorker(AddWorkerArgs),
     /// Remove a user, whose sessions end
     ///
     /// Example: switchtender access remove-user alice
@@ -73,6 +79,10 @@ enum AccessCommand {
     ///
     /// Example: switchtender access remove-token ci
     RemoveToken(AccessNameArgs),
+    /// Remove a worker of the fleet
+    ///
+    /// Example: switchtender access remove-worker ber-1
+    RemoveWorker(AccessNameArgs),
     /// Print a link for one login as the operator of this host, valid for ten minutes
     ///
     /// Example: switchtender access link
@@ -162,6 +172,21 @@ struct AddTokenArgs {
     expires_in: Option<u16>,
 }
 
+#[derive(Debug, clap::Args)]
+struct AddWorkerArgs {
+    /// Name of the node, as `node` in `[fleet]` of its settings
+    #[arg(value_name = "NODE", value_parser = parse_name)]
+    name: String,
+
+    /// The sites whose devices the worker may run
+    #[arg(long, value_name = "SITE,…", value_delimiter = ',', required = true)]
+    sites: Vec<String>,
+
+    /// Number of days until the token expires; default: never
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u16).range(1..))]
+    expires_in: Option<u16>,
+}
+
 /// A name that is readable in logs.
 fn parse_name(text: &str) -> Result<String, String> {
     let is_valid = |letter: char| letter.is_ascii_alphanumeric() || "._@-".contains(letter);
@@ -183,6 +208,8 @@ pub(crate) fn run(args: &AccessArgs, global: &Global) -> Result<Exit, CommandErr
         AccessCommand::List => files.list(),
         AccessCommand::AddUser(args) => files.add_user(args),
         AccessCommand::AddToken(args) => files.add_token(args),
+        AccessCommand::AddWorker(args) => files.add_worker(args),
+        AccessCommand::RemoveWorker(args) => files.remove_worker(&args.name),
         AccessCommand::RemoveUser(args) => files.remove_user(&args.name),
         AccessCommand::RemoveToken(args) => files.remove_token(&args.name),
         AccessCommand::Link => files.link(),
@@ -214,7 +241,13 @@ impl AccessFiles {
             let (user, end) = (user.unwrap_or_default(), end.unwrap_or_default());
             text.line(format_args!("token {name}: {role}{user}{end}"));
         }
-        if rules.users.is_empty() && rules.tokens.is_empty() {
+        for (name, worker) in &rules.workers {
+            let end = worker.expires.map(|end| format!(", until {end}"));
+            let sites: Vec<&str> = worker.sites.iter().map(String::as_str).collect();
+            let (sites, end) = (sites.join(", "), end.unwrap_or_default());
+            text.line(format_args!("worker {name}: {sites}{end}"));
+        }
+        if rules.users.is_empty() && rules.tokens.is_empty() && rules.workers.is_empty() {
             text.line(format_args!(
                 "{} has no users and no tokens",
                 self.paths.access_file().display()
@@ -284,6 +317,39 @@ impl AccessFiles {
         Ok(Exit::SUCCESS)
     }
 
+    fn add_worker(&self, args: &AddWorkerArgs) -> Result<Exit, CommandError> {
+        let text = TokenText::random();
+        let days = args
+            .expires_in
+            .map(|days| SignedDuration::from_hours(24 * i64::from(days)));
+        let worker = WorkerToken {
+            sites: args.sites.iter().cloned().collect(),
+            sha256: text.digest(),
+            expires: days.map(|days| clock::timestamp() + days),
+        };
+        self.change("add-worker", &args.name, |rules| {
+            rules.workers.insert(args.name.clone(), worker);
+        })?;
+        let sites = args.sites.join(", ");
+        self.changed(&format!(
+            "worker {} may run the devices of {sites}",
+            args.name
+        ));
+        eprint_notice("the token is printed once; store it in a safe");
+        print(&TerminalText::of_line(text.expose()));
+        Ok(Exit::SUCCESS)
+    }
+
+    fn remove_worker(&self, name: &str) -> Result<Exit, CommandError> {
+        let mut removed = None;
+        self.change("remove-worker", name, |rules| {
+            removed = rules.workers.remove(name)
+        })?;
+        removed.ok_or_else(|| unknown("worker", name))?;
+        self.changed(&format!("worker {name} is removed"));
+        Ok(Exit::SUCCESS)
+    }
+
     fn remove_user(&self, name: &str) -> Result<Exit, CommandError> {
         let mut removed = None;
         let mut tokens = Vec::new();
@@ -319,14 +385,29 @@ impl AccessFiles {
                 .with_source(error)
                 .hint("start `switchtender serve` with the same state directory")
         })?;
-        let code = LoginCodeFile::at(self.paths.login_code()).create(clock::timestamp());
-        let code =
-            code.map_err(|error| CommandError::new("cannot create a link").with_source(error))?;
+        let code = self.new_login_code()?;
         // The last line is the address for browsers.
         let url = url.lines().last().unwrap_or_default();
         let link = format!("{url}/login?code={}", code.expose());
         print(&TerminalText::of_line(link));
         Ok(Exit::SUCCESS)
+    }
+
+    /// A code in the store of the process.
+    fn new_login_code(&self) -> Result<TokenText, CommandError> {
+        let path = self.paths.store();
+        let store = std::fs::read_to_string(&path).map_err(|error| {
+            CommandError::new(format!("cannot read {}", path.display()))
+                .with_source(error)
+                .hint("start `switchtender serve` with the same state directory")
+        })?;
+        let failed = || CommandError::new("cannot create a link");
+        let location = StoreLocation::parse(store.as_ref(), "".as_ref());
+        let location = location.map_err(|error| failed().with_source(error))?;
+        let history = HistoryStore::open(location.clone().into());
+        let history = history.map_err(|error| cannot_open(&location, error))?;
+        let code = OnceSecrets::of(history).new_login_code(clock::timestamp());
+        code.map_err(|error| failed().with_source(error))
     }
 
     fn show_audit_log(&self, args: &AuditArgs, global: &Global) -> Result<Exit, CommandError> {

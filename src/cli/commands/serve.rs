@@ -141,6 +141,7 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         tokio::join!(
             service.work(),
             service.check_store(),
+            service.follow_other_nodes(),
             side_work,
             server.serve(service.clone(), stopping.stop.clone()),
             async {

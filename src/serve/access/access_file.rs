@@ -3,7 +3,7 @@
 //! `switchtender access` changes it, and the process reads it again when it changes. An invalid version
 //! is logged once, and the previous one stays in effect.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::net::IpAddr;
@@ -23,6 +23,13 @@ use super::password::PasswordHash;
 use super::role::{RESERVED_NAMES, Role};
 use crate::inventory::file_mode;
 use crate::store;
+
+/// The worker that a token belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WorkerIdentity {
+    pub(crate) node: String,
+    pub(crate) sites: BTreeSet<String>,
+}
 
 /// An error of `access.toml`.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +77,9 @@ pub(crate) struct AccessRules {
     pub(crate) users: BTreeMap<String, LocalUser>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) tokens: BTreeMap<String, ApiToken>,
+    /// The workers of the fleet by the names of their nodes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) workers: BTreeMap<String, WorkerToken>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) proxy: Option<TrustedProxy>,
 }
@@ -105,6 +115,18 @@ pub(crate) struct ApiToken {
     /// approves no plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
+    /// Digest of the token.
+    pub(crate) sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expires: Option<Timestamp>,
+}
+
+/// The token of a node without a database. It is for one name and for some sites.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WorkerToken {
+    /// The sites whose devices the node may run.
+    pub(crate) sites: BTreeSet<String>,
     /// Digest of the token.
     pub(crate) sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,6 +172,17 @@ impl AccessRules {
     pub(super) fn token(&self, digest: &str, now: Timestamp) -> Option<(&String, &ApiToken)> {
         let is_valid = |token: &ApiToken| token.expires.is_none_or(|end| now < end);
         (self.tokens.iter()).find(|(_, token)| token.sha256 == digest && is_valid(token))
+    }
+
+    /// The worker with this digest, unless its token has expired.
+    pub(super) fn worker(&self, digest: &str, now: Timestamp) -> Option<WorkerIdentity> {
+        let is_valid = |token: &WorkerToken| token.expires.is_none_or(|end| now < end);
+        let mut workers = self.workers.iter();
+        let found = workers.find(|(_, token)| token.sha256 == digest && is_valid(token));
+        found.map(|(node, token)| WorkerIdentity {
+            node: node.clone(),
+            sites: token.sites.clone(),
+        })
     }
 }
 

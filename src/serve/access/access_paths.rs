@@ -14,8 +14,8 @@ const LOCAL_TOKEN: &str = "local.token";
 /// The address of the process for programs on the same host, and in a second line that of `[web] url`.
 const URL: &str = "url";
 
-/// The code for one login.
-const LOGIN_CODE: &str = "login.code";
+/// The place of the store of the process, for programs on the same host.
+const STORE: &str = "store";
 
 /// The lock of the process.
 const LOCK: &str = "lock";
@@ -64,7 +64,7 @@ impl AccessPaths {
         self.directory.join(URL)
     }
 
-    pub(crate) fn login_code(&self) -> PathBuf {
-        self.directory.join(LOGIN_CODE)
+    pub(crate) fn store(&self) -> PathBuf {
+        self.directory.join(STORE)
     }
 }

@@ -9,19 +9,21 @@ use secrecy::SecretString;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::access_file::{AccessFile, AccessRules, LocalUser};
+use super::access_file::{AccessFile, AccessRules, LocalUser, WorkerIdentity};
 use super::audit_log::{AuditEntry, AuditLog, AuditResult};
 use super::client_address::{client_address, client_network};
-use super::csrf::CsrfKey;
+use super::csrf::StoredCsrfKey;
 use super::device_roles::DeviceRoles;
-use super::login_code::LoginCodeFile;
 use super::oidc::{OidcError, ProviderUser};
+use super::once_secrets::{LOGIN_CODE, OnceSecrets};
 use super::password::{PasswordHash, hash_password};
 use super::rate_limit::RateLimit;
 use super::role::{ANONYMOUS, AuthMethod, LOCAL, OPERATOR, Principal, RESERVED_NAMES, Role};
-use super::session::{SessionUser, Sessions};
+use super::session::{SessionUser, Sessions, entry_digest};
 use super::token::TokenText;
 use crate::clock;
+use crate::error_chain::chain;
+use crate::history::{HistoryError, HistoryStore};
 use crate::store::blocking_io;
 
 /// Hashing a password takes 19 MiB: more than this number at once would be a means of attack.
@@ -53,13 +55,22 @@ impl Default for AccessOptions {
     }
 }
 
+/// What decisions are made from, beside the store.
+pub(crate) struct AccessSources {
+    pub(crate) file: AccessFile,
+    pub(crate) audit: AuditLog,
+    /// The token for programs on the same host.
+    pub(crate) local_token: Option<TokenText>,
+    pub(crate) options: AccessOptions,
+}
+
 /// Decides about requests.
 pub(crate) struct AccessControl {
     file: AccessFile,
     pub(crate) audit: AuditLog,
     sessions: Sessions,
-    codes: LoginCodeFile,
-    csrf: CsrfKey,
+    pub(crate) once: OnceSecrets,
+    csrf: StoredCsrfKey,
     /// Digest of the token for programs on the same host.
     local_token: Option<String>,
     anonymous: Option<Role>,
@@ -79,7 +90,7 @@ pub(crate) struct RequestOrigin<'a> {
     pub(crate) bearer: Option<&'a str>,
     pub(crate) session: Option<&'a str>,
     /// Reads the values of a header of the request.
-    pub(crate) header: &'a dyn Fn(&str) -> Vec<String>,
+    pub(crate) header: &'a (dyn Fn(&str) -> Vec<String> + Sync),
 }
 
 /// Why a request is refused.
@@ -92,6 +103,8 @@ pub(crate) enum Denied {
     /// A proxy that adds its header to that of the client.
     #[error("the request has the header {header} more than once")]
     TwoUsers { header: String },
+    #[error("the token is that of no worker, or has expired")]
+    UnknownWorker,
     #[error("user or password is wrong")]
     WrongPassword,
     #[error("the login code is invalid or expired")]
@@ -108,6 +121,15 @@ pub(crate) enum Denied {
     NotRecorded,
     #[error("too many requests")]
     TooMany { retry: Duration },
+    /// It has the sessions.
+    #[error("the store cannot be used: {0}")]
+    NoStore(String),
+}
+
+impl From<HistoryError> for Denied {
+    fn from(error: HistoryError) -> Self {
+        Self::NoStore(chain(&error))
+    }
 }
 
 /// The result of a login.
@@ -117,21 +139,16 @@ pub(crate) struct Login {
 }
 
 impl AccessControl {
-    pub(crate) fn new(
-        file: AccessFile,
-        audit: AuditLog,
-        codes: LoginCodeFile,
-        local_token: Option<&TokenText>,
-        options: &AccessOptions,
-    ) -> Self {
+    pub(crate) fn new(sources: AccessSources, history: &HistoryStore) -> Self {
         let minute = Duration::from_secs(60);
+        let options = sources.options;
         Self {
-            file,
-            audit,
-            sessions: Sessions::default(),
-            codes,
-            csrf: CsrfKey::random(),
-            local_token: local_token.map(TokenText::digest),
+            file: sources.file,
+            audit: sources.audit,
+            sessions: Sessions::of(history.clone()),
+            once: OnceSecrets::of(history.clone()),
+            csrf: StoredCsrfKey::of(history.clone()),
+            local_token: sources.local_token.as_ref().map(TokenText::digest),
             anonymous: options.anonymous,
             requests: RateLimit::new(options.requests_per_minute, minute),
             logins: RateLimit::new(options.logins_per_minute, minute),
@@ -142,13 +159,13 @@ impl AccessControl {
     }
 
     /// The sender of a request; `Ok(None)` if it has no credentials.
-    pub(crate) fn principal(
+    pub(crate) async fn principal(
         &self,
         origin: &RequestOrigin<'_>,
         now: Instant,
         time: Timestamp,
     ) -> Result<Option<Principal>, Denied> {
-        let found = self.identify(origin, now, time);
+        let found = self.identify(origin, time).await;
         let sender = match &found {
             Ok(Some(principal)) if principal.method != AuthMethod::Anonymous => principal.key(),
             _ => format!("address {}", client_network(self.client(origin))),
@@ -157,6 +174,23 @@ impl AccessControl {
             Ok(()) => found,
             Err(retry) => Err(Denied::TooMany { retry }),
         }
+    }
+
+    /// The worker with this token. Guesses of an address are limited.
+    pub(crate) fn worker(
+        &self,
+        token: Option<&str>,
+        address: IpAddr,
+        time: Timestamp,
+    ) -> Result<WorkerIdentity, Denied> {
+        let digest = TokenText::received(token.ok_or(Denied::NoCredentials)?).digest();
+        if let Some(worker) = self.file.rules().worker(&digest, time) {
+            return Ok(worker);
+        }
+        let sender = format!("address {}", client_network(address));
+        let limit = self.requests.acquire(&sender, clock::instant());
+        limit.map_err(|retry| Denied::TooMany { retry })?;
+        Err(Denied::UnknownWorker)
     }
 
     /// The address of the client: that of the connection, or what a trusted proxy says.
@@ -168,10 +202,9 @@ impl AccessControl {
         client_address(origin.peer, forwarded, trusted.unwrap_or_default())
     }
 
-    fn identify(
+    async fn identify(
         &self,
         origin: &RequestOrigin<'_>,
-        now: Instant,
         time: Timestamp,
     ) -> Result<Option<Principal>, Denied> {
         let rules = self.file.rules();
@@ -182,7 +215,7 @@ impl AccessControl {
                 roles,
                 method,
                 person: None,
-                csrf_subject: String::new(),
+                csrf_token: String::new(),
             };
             if self.local_token.as_ref() == Some(&digest) {
                 let roles = DeviceRoles::everywhere(Role::Admin);
@@ -196,27 +229,40 @@ impl AccessControl {
             }));
         }
         if let Some(principal) = of_proxy(&rules, origin)? {
-            return Ok(Some(principal));
+            let csrf_token = self
+                .csrf
+                .token(&format!("proxy {}", principal.name))
+                .await?;
+            return Ok(Some(Principal {
+                csrf_token,
+                ..principal
+            }));
         }
         if let Some(secret) = origin.session {
             let secret = TokenText::received(secret);
-            let user = self.sessions.user(&secret, now);
+            let user = self.sessions.user(&secret, time).await?;
             if let Some(user) = user.and_then(|user| KnownUser::of(&rules, user)) {
                 return Ok(Some(Principal {
                     name: user.name,
                     roles: user.roles,
                     person: user.person,
                     method: AuthMethod::Session,
-                    csrf_subject: format!("session {}", secret.digest()),
+                    csrf_token: self
+                        .csrf
+                        .token(&format!("session {}", secret.digest()))
+                        .await?,
                 }));
             }
         }
-        Ok(self.anonymous.map(|role| Principal {
+        let Some(role) = self.anonymous else {
+            return Ok(None);
+        };
+        Ok(Some(Principal {
             name: ANONYMOUS.to_owned(),
             roles: DeviceRoles::everywhere(role),
             person: None,
             method: AuthMethod::Anonymous,
-            csrf_subject: "anonymous".to_owned(),
+            csrf_token: self.csrf.token(ANONYMOUS).await?,
         }))
     }
 
@@ -250,9 +296,10 @@ impl AccessControl {
         }
         self.record_login(user, address, time, entry.is_some())
             .await?;
-        let entry = entry.cloned().ok_or(Denied::WrongPassword)?;
+        let entry = entry_digest(entry.ok_or(Denied::WrongPassword)?);
         let name = user.to_owned();
-        Ok(self.open_session(SessionUser::Local { name, entry }, now))
+        let user = SessionUser::Local { name, entry };
+        self.open_session(&user, time).await
     }
 
     /// Exchanges a code for a session.
@@ -263,7 +310,8 @@ impl AccessControl {
         now: Instant,
         time: Timestamp,
     ) -> Result<Login, Denied> {
-        let is_valid = self.codes.redeem(&TokenText::received(code), time);
+        let code = TokenText::received(code);
+        let is_valid = self.once.take(LOGIN_CODE, &code, time).await?.is_some();
         if !is_valid {
             // A valid code is not limited: wrong passwords from its address do not exclude the operator.
             let sender = format!("{} code", client_network(address));
@@ -272,7 +320,7 @@ impl AccessControl {
         }
         self.record_login(OPERATOR, address, time, is_valid).await?;
         if is_valid {
-            Ok(self.open_session(SessionUser::Operator, now))
+            self.open_session(&SessionUser::Operator, time).await
         } else {
             Err(Denied::WrongCode)
         }
@@ -297,7 +345,7 @@ impl AccessControl {
         match found {
             Ok(user) => {
                 self.record_login(&user.name, address, time, true).await?;
-                Ok(self.open_session(SessionUser::Provider(user), now))
+                self.open_session(&SessionUser::Provider(user), time).await
             }
             Err(denied) => {
                 let sender = format!("{} provider", client_network(address));
@@ -313,30 +361,22 @@ impl AccessControl {
         }
     }
 
-    fn open_session(&self, user: SessionUser, now: Instant) -> Login {
-        let name = match &user {
+    async fn open_session(&self, user: &SessionUser, time: Timestamp) -> Result<Login, Denied> {
+        let name = match user {
             SessionUser::Operator => OPERATOR,
             SessionUser::Local { name, .. } => name,
             SessionUser::Provider(user) => &user.name,
         };
-        Login {
+        Ok(Login {
             user: name.to_owned(),
-            session: self.sessions.open(user, now),
-        }
+            session: self.sessions.open(user, time).await?,
+        })
     }
 
     /// Ends a session.
-    pub(crate) fn logout(&self, session: &str) {
-        self.sessions.close(&TokenText::received(session));
-    }
-
-    /// The token that pages send back with requests that have side effects.
-    pub(crate) fn csrf_token(&self, principal: &Principal) -> String {
-        self.csrf.token(&principal.csrf_subject)
-    }
-
-    pub(crate) fn is_csrf_token(&self, principal: &Principal, token: &str) -> bool {
-        self.csrf.is_token(&principal.csrf_subject, token)
+    pub(crate) async fn logout(&self, session: &str) -> Result<(), Denied> {
+        let secret = TokenText::received(session);
+        Ok(self.sessions.close(&secret).await?)
     }
 
     /// A login that cannot be recorded does not happen.
@@ -388,7 +428,7 @@ impl AccessControl {
     pub(crate) async fn record(&self, entry: AuditEntry) -> bool {
         let appended = self.audit.append(entry).await;
         if let Err(error) = &appended {
-            tracing::error!("{}", crate::error_chain::chain(error));
+            tracing::error!("{}", chain(error));
         }
         appended.is_ok()
     }
@@ -411,9 +451,9 @@ impl KnownUser {
                 person: None,
             }),
             SessionUser::Local { name, entry } => {
-                let is_same = rules.users.get(&name) == Some(&entry);
-                is_same.then(|| Self {
-                    roles: entry.roles(),
+                let current = rules.users.get(&name)?;
+                (entry_digest(current) == entry).then(|| Self {
+                    roles: current.roles(),
                     person: Some(name.clone()),
                     name,
                 })
@@ -428,7 +468,7 @@ impl KnownUser {
     }
 }
 
-/// The user that a trusted proxy names.
+/// The user that a trusted proxy names, without a CSRF token.
 fn of_proxy(rules: &AccessRules, origin: &RequestOrigin<'_>) -> Result<Option<Principal>, Denied> {
     let Some(proxy) = &rules.proxy else {
         return Ok(None);
@@ -452,7 +492,7 @@ fn of_proxy(rules: &AccessRules, origin: &RequestOrigin<'_>) -> Result<Option<Pr
         roles,
         method: AuthMethod::Proxy,
         person: Some(name.clone()),
-        csrf_subject: format!("proxy {name}"),
+        csrf_token: String::new(),
         name: name.clone(),
     };
     let default = proxy.default_role.map(DeviceRoles::everywhere);

@@ -1,36 +1,60 @@
 //! Protection against requests that another site makes in the name of a user.
 //!
-//! A request with side effects needs the header `X-CSRF-Token`. The token is derived from the session, so
-//! that nothing is stored. Browsers also send the origin of a request, which is compared.
+//! A request with side effects needs the header `X-CSRF-Token`. The token is derived from the session with a key of
+//! the store, so that all processes with it accept it. Browsers also send the origin of a request, which is compared.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
+use tokio::sync::OnceCell;
 
-/// Derives tokens with a key that ends with the process.
-pub(super) struct CsrfKey([u8; 32]);
+use crate::history::{HistoryError, HistoryStore};
+
+/// The name of the key in the store.
+const NAME: &str = "csrf";
+
+/// The key of a store, from its first use on.
+pub(super) struct StoredCsrfKey {
+    history: HistoryStore,
+    key: OnceCell<CsrfKey>,
+}
+
+impl StoredCsrfKey {
+    pub(super) fn of(history: HistoryStore) -> Self {
+        Self {
+            history,
+            key: OnceCell::new(),
+        }
+    }
+
+    /// The token of a session or a sender.
+    pub(super) async fn token(&self, subject: &str) -> Result<String, HistoryError> {
+        let read = || async {
+            let new = CsrfKey::random();
+            let write = self
+                .history
+                .write(move |writer| writer.access_key(NAME, &new.0));
+            write.await.map(CsrfKey)
+        };
+        Ok(self.key.get_or_try_init(read).await?.token(subject))
+    }
+}
+
+/// Derives tokens.
+struct CsrfKey(Vec<u8>);
 
 impl CsrfKey {
-    pub(super) fn random() -> Self {
-        let mut key = [0; 32];
+    fn random() -> Self {
+        let mut key = vec![0; 32];
         getrandom::fill(&mut key).expect("the operating system has random numbers");
         Self(key)
     }
 
-    pub(super) fn token(&self, subject: &str) -> String {
-        URL_SAFE_NO_PAD.encode(self.mac(subject).finalize().into_bytes())
-    }
-
-    pub(super) fn is_token(&self, subject: &str, token: &str) -> bool {
-        let token = URL_SAFE_NO_PAD.decode(token).unwrap_or_default();
-        self.mac(subject).verify_slice(&token).is_ok()
-    }
-
-    fn mac(&self, subject: &str) -> Hmac<Sha256> {
-        let mut mac = Hmac::new_from_slice(&self.0).expect("a key has any length");
+    fn token(&self, subject: &str) -> String {
+        let mut mac = <Hmac<Sha256>>::new_from_slice(&self.0).expect("a key has any length");
         mac.update(subject.as_bytes());
-        mac
+        URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
     }
 }
 
@@ -52,15 +76,20 @@ pub(crate) fn is_same_origin(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::HistoryOptions;
 
-    #[test]
-    fn csrf_token_belongs_to_its_session_and_process() {
-        let key = CsrfKey::random();
-        let token = key.token("session 1");
-        assert!(key.is_token("session 1", &token));
-        assert!(!key.is_token("session 2", &token));
-        assert!(!key.is_token("session 1", ""));
-        assert!(!CsrfKey::random().is_token("session 1", &token));
+    #[tokio::test]
+    async fn csrf_token_belongs_to_its_session_and_store() {
+        let dir = tempfile::tempdir().unwrap();
+        let key = |name: &str| {
+            let options = HistoryOptions::at(dir.path().join(name));
+            StoredCsrfKey::of(HistoryStore::open(options).unwrap())
+        };
+        let token = async |key: StoredCsrfKey, subject| key.token(subject).await.unwrap();
+        let first = token(key("one.db"), "session 1").await;
+        assert_eq!(token(key("one.db"), "session 1").await, first);
+        assert_ne!(token(key("one.db"), "session 2").await, first);
+        assert_ne!(token(key("other.db"), "session 1").await, first);
     }
 
     #[test]

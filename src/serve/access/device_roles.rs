@@ -68,14 +68,14 @@ impl DeviceLimit {
 }
 
 /// A role for some devices. `None`: for all.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DeviceRole {
     pub(crate) role: Role,
     pub(crate) devices: Option<DeviceLimit>,
 }
 
 /// All roles of a sender; there is at least one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DeviceRoles {
     roles: Vec<DeviceRole>,
     /// The roles of the person whose token it is: no role is wider.

@@ -3,12 +3,12 @@
 //! The provider is asked when somebody logs in, not before: the process starts, and local users work, while it is away.
 //! A login belongs to the browser that began it, by a cookie with its state.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::{SignedDuration, Timestamp};
 use openidconnect::core::{
     CoreAuthenticationFlow, CoreClient, CoreIdToken, CoreJwsSigningAlgorithm, CoreProviderMetadata,
 };
@@ -18,6 +18,7 @@ use openidconnect::{
     RequestTokenError, Scope, SignatureVerificationError, TokenResponse as _,
 };
 use secrecy::ExposeSecret as _;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use switchtender_devices::http::{
     Authorities, ClientRoute, ClientSettings, ClientSettingsError, HttpClient, HttpError, Trust,
@@ -28,7 +29,10 @@ use tokio::time::Instant;
 
 use super::device_roles::DeviceRoles;
 use super::oidc_settings::OidcSettings;
+use super::once_secrets::{OnceSecrets, Purpose};
+use super::token::TokenText;
 use crate::error_chain::chain;
+use crate::history::HistoryError;
 use crate::inventory::Secrets;
 
 /// The path of the provider's answer, after the address of the pages.
@@ -43,8 +47,12 @@ const LONGEST_ANSWER: usize = 1 << 20;
 /// A login ends after this time.
 pub(crate) const LOGIN_LIMIT: Duration = Duration::from_secs(10 * 60);
 
-/// Logins that have begun; the oldest one ends first.
-const MAX_LOGINS: usize = 1_000;
+/// The states of logins that a browser has begun. The answer of the provider can reach another process.
+const STARTED_LOGIN: Purpose = Purpose {
+    name: "login at the provider",
+    valid: SignedDuration::from_mins(10),
+    count: 1_000,
+};
 
 /// The keys of the provider are read again after this time, and when a key is unknown.
 const METADATA_LIMIT: Duration = Duration::from_secs(10 * 60);
@@ -69,6 +77,8 @@ pub(crate) enum OidcError {
     Unavailable(String),
     #[error("the login was not begun by this browser, or has expired")]
     Unknown,
+    #[error("the store cannot be used: {0}")]
+    NoStore(String),
     #[error("the provider refused the login: {0}")]
     Refused(String),
     #[error("the token of the provider is invalid: {0}")]
@@ -77,6 +87,12 @@ pub(crate) enum OidcError {
     NoName(String),
     #[error("`{0}` has no role: no value of the claim is in `[oidc.role]`")]
     NoRole(String),
+}
+
+impl From<HistoryError> for OidcError {
+    fn from(error: HistoryError) -> Self {
+        Self::NoStore(chain(&error))
+    }
 }
 
 /// A provider that cannot be set up.
@@ -95,7 +111,7 @@ pub(crate) enum OidcSetupError {
 }
 
 /// A user whom the provider identified.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProviderUser {
     pub(crate) name: String,
     /// What the provider never gives to another user. Names can change.
@@ -104,12 +120,20 @@ pub(crate) struct ProviderUser {
 }
 
 /// A login that has started.
+#[derive(Serialize, Deserialize)]
 struct StartedLogin {
     nonce: Nonce,
     verifier: PkceCodeVerifier,
     /// The page after the login.
     next: String,
-    started: Instant,
+}
+
+/// The logins that browsers have begun, and the time.
+#[derive(Clone, Copy)]
+pub(crate) struct LoginContext<'a> {
+    pub(crate) once: &'a OnceSecrets,
+    pub(crate) now: Instant,
+    pub(crate) time: Timestamp,
 }
 
 /// The provider of the settings.
@@ -118,7 +142,6 @@ pub(crate) struct OidcProvider {
     redirect: RedirectUrl,
     client: HttpClient,
     metadata: Mutex<Option<(Instant, CoreProviderMetadata)>>,
-    started: Mutex<HashMap<String, StartedLogin>>,
 }
 
 impl OidcProvider {
@@ -139,7 +162,6 @@ impl OidcProvider {
             settings,
             redirect,
             metadata: Mutex::default(),
-            started: Mutex::default(),
         })
     }
 
@@ -151,8 +173,12 @@ impl OidcProvider {
     }
 
     /// Begins a login. Returns the page of the provider, and the state for the cookie of the browser.
-    pub(crate) async fn begin(&self, next: &str, now: Instant) -> Result<(Url, String), OidcError> {
-        let metadata = self.metadata(now, false).await?;
+    pub(crate) async fn begin(
+        &self,
+        next: &str,
+        context: LoginContext<'_>,
+    ) -> Result<(Url, String), OidcError> {
+        let metadata = self.metadata(context.now, false).await?;
         let client = CoreClient::from_provider_metadata(
             metadata,
             ClientId::new(self.settings.client_id.clone()),
@@ -175,26 +201,12 @@ impl OidcProvider {
             nonce,
             verifier,
             next: next.to_owned(),
-            started: now,
         };
-        self.add(state.clone(), login, now);
+        let body = serde_json::to_string(&login).expect("a login is JSON");
+        let secret = TokenText::received(&state);
+        let added = context.once.add(STARTED_LOGIN, &secret, body, context.time);
+        added.await?;
         Ok((url, state))
-    }
-
-    fn add(&self, state: String, login: StartedLogin, now: Instant) {
-        let mut started = self.lock_started();
-        started.retain(|_, login| now.saturating_duration_since(login.started) <= LOGIN_LIMIT);
-        if started.len() >= MAX_LOGINS
-            && let Some(oldest) = started.iter().min_by_key(|(_, login)| login.started)
-        {
-            let oldest = oldest.0.clone();
-            started.remove(&oldest);
-        }
-        started.insert(state, login);
-    }
-
-    fn lock_started(&self) -> MutexGuard<'_, HashMap<String, StartedLogin>> {
-        self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends a login with the answer of the provider: the user, and the page after the login. A state is valid once.
@@ -203,14 +215,17 @@ impl OidcProvider {
         &self,
         answer: &ProviderAnswer<'_>,
         secrets: &Secrets,
-        now: Instant,
+        context: LoginContext<'_>,
     ) -> Result<(ProviderUser, String), OidcError> {
-        let is_own = answer.cookie == Some(answer.state);
-        let login = is_own.then(|| self.lock_started().remove(answer.state));
-        let login = login
-            .flatten()
-            .filter(|login| now.saturating_duration_since(login.started) <= LOGIN_LIMIT);
-        let login = login.ok_or(OidcError::Unknown)?;
+        let now = context.now;
+        if answer.cookie != Some(answer.state) {
+            return Err(OidcError::Unknown);
+        }
+        let state = TokenText::received(answer.state);
+        let login = context.once.take(STARTED_LOGIN, &state, context.time);
+        let login = login.await?.ok_or(OidcError::Unknown)?;
+        // A later program can store other logins.
+        let login: StartedLogin = serde_json::from_str(&login).map_err(|_| OidcError::Unknown)?;
         let code = match (answer.code, answer.error) {
             (Some(code), None) => code,
             (_, error) => {

@@ -88,8 +88,8 @@ pub(crate) struct Principal {
     pub(crate) method: AuthMethod,
     /// The person who sends it. `None`: a program, or the operator of the host, who can be anybody.
     pub(super) person: Option<String>,
-    /// Secret of the session or name of the sender: the CSRF token is derived from it.
-    pub(super) csrf_subject: String,
+    /// What pages send back with requests that have side effects. Programs have none.
+    pub(crate) csrf_token: String,
 }
 
 impl Principal {

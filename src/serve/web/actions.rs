@@ -347,6 +347,7 @@ fn failed(error: &RunRequestError) -> WebError {
         }
         RunRequestError::NoApproval(_) => WebError::new(StatusCode::CONFLICT, error.to_string())
             .hint("request a run, or name the device in `[approval]` of serve.toml"),
+        RunRequestError::OtherRequest => WebError::of_other_request(),
         RunRequestError::UnknownDevice(_) => WebError::not_found(error.to_string()),
         RunRequestError::PlanOnly(_) => WebError::new(StatusCode::CONFLICT, error.to_string())
             .hint("request a plan, or set `mode = \"apply\"` for the device in serve.toml"),

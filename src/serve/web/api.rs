@@ -10,8 +10,6 @@ mod open_api;
 mod requests;
 mod runs;
 
-pub(crate) use idempotency::PendingKeys;
-
 use axum::Json;
 use axum::routing::get;
 use utoipa::OpenApi;

@@ -13,7 +13,7 @@ use super::web_error::{ErrorForm, WebError, rendered};
 use super::web_settings::WebSettings;
 use crate::clock;
 use crate::serve::access::{
-    AccessControl, Denied, OidcProvider, Principal, RequestOrigin, Role, is_same_origin,
+    AccessControl, Denied, OidcProvider, Principal, RequestOrigin, Role, TokenText, is_same_origin,
 };
 
 /// The cookie of a session.
@@ -62,12 +62,14 @@ impl Guard {
     }
 
     /// The client of a request, and the sender.
-    fn sender(&self, request: &Request) -> (ClientAddress, Result<Option<Principal>, Denied>) {
-        let headers = request.headers();
+    async fn sender(
+        &self,
+        headers: &HeaderMap,
+        peer: IpAddr,
+    ) -> (ClientAddress, Result<Option<Principal>, Denied>) {
         let authorization = text(headers, &header::AUTHORIZATION);
-        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         let origin = RequestOrigin {
-            peer: peer.expect("each connection has an address").0.ip(),
+            peer,
             bearer: authorization.and_then(|value| value.strip_prefix("Bearer ")),
             session: session_cookie(headers),
             header: &|name| {
@@ -78,7 +80,8 @@ impl Guard {
         };
         let (now, time) = (clock::instant(), clock::timestamp());
         let client = ClientAddress(self.access.client(&origin));
-        (client, self.access.principal(&origin, now, time))
+        let found = self.access.principal(&origin, now, time).await;
+        (client, found)
     }
 }
 
@@ -138,7 +141,7 @@ pub(super) async fn outermost(
         .hint("add it to `server_names` in the `[web]` table")
         .into_response()
     };
-    let response = rendered(response, &form, &guard);
+    let response = rendered(response, &form);
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     let took = clock::instant().duration_since(start);
     (guard.metrics).record(route, method.as_str(), response.status().as_u16(), took);
@@ -155,7 +158,10 @@ pub(super) async fn identify(
     if ["/healthz", "/readyz"].contains(&request.uri().path()) {
         return next.run(request).await;
     }
-    let (client, sender) = guard.sender(&request);
+    let headers = request.headers().clone();
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let peer = peer.expect("each connection has an address").0.ip();
+    let (client, sender) = guard.sender(&headers, peer).await;
     request.extensions_mut().insert(client);
     match sender {
         Ok(Some(principal)) => {
@@ -217,8 +223,10 @@ fn check(required: &RequiredRole, request: &Request) -> Result<(), Denied> {
         let token = headers
             .get(CSRF_HEADER)
             .and_then(|value| value.to_str().ok());
-        let access = &required.guard.access;
-        let is_valid = token.is_some_and(|token| access.is_csrf_token(principal, token));
+        // Digests are compared, so that the time is independent of the text.
+        let digest = |text: &str| TokenText::received(text).digest();
+        let expected = digest(&principal.csrf_token);
+        let is_valid = token.is_some_and(|token| digest(token) == expected);
         if !is_valid || !has_own_origin(headers) {
             return Err(Denied::Csrf);
         }

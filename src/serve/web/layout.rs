@@ -4,7 +4,7 @@ use axum::Extension;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use super::guard::{ClientAddress, Guard};
+use super::guard::ClientAddress;
 use super::web_error::WebError;
 use crate::serve::access::{AuthMethod, Denied, Principal, Role};
 
@@ -40,17 +40,12 @@ pub(super) struct NavigationLink {
 
 impl PageLayout {
     /// `path`: the page of the navigation that this one belongs to.
-    pub(super) fn new(
-        guard: &Guard,
-        principal: &Principal,
-        title: &str,
-        path: &'static str,
-    ) -> Self {
+    pub(super) fn new(principal: &Principal, title: &str, path: &'static str) -> Self {
         Self {
             title: title.to_owned(),
             user: principal.name.clone(),
             role: principal.roles.highest().word(),
-            csrf: guard.access.csrf_token(principal),
+            csrf: principal.csrf_token.clone(),
             has_session: principal.method == AuthMethod::Session,
             is_admin: principal.roles.of_fleet() >= Some(Role::Admin),
             path,

@@ -1,6 +1,7 @@
 //! The events of a run as server-sent events: HTML for its page, JSON for the API.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use askama::Template;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -17,6 +18,7 @@ use super::state::WebState;
 use super::web_error::WebError;
 use crate::history::RunId;
 use crate::serve::live::{LiveEvent, LiveEventKind};
+use crate::serve::live_watch::Watch;
 use crate::transaction::LogEntry;
 
 /// The name of the last event.
@@ -48,6 +50,8 @@ struct LiveStream {
     earlier: std::vec::IntoIter<LiveEvent>,
     events: Option<Receiver<LiveEvent>>,
     stop: CancellationToken,
+    /// Another node sends the events until this is dropped.
+    _watch: Option<Arc<Watch>>,
     _permit: StreamPermit,
 }
 
@@ -62,9 +66,10 @@ pub(super) async fn stream_of(
     let run = found.await?.id;
     let permit = state.streams.acquire(&sender.0)?;
     let live = state.service(&sender.0).live_run(run).await;
-    let (earlier, events) = match live.map_err(|error| WebError::internal(&error))? {
-        Some((earlier, events)) => (earlier, Some(events)),
-        None => (Vec::new(), None),
+    let live = live.map_err(|error| WebError::internal(&error))?;
+    let (earlier, events, watch) = match live {
+        Some(found) => (found.earlier, Some(found.events), found.watch),
+        None => (Vec::new(), None, None),
     };
     let live = LiveStream {
         run,
@@ -72,6 +77,7 @@ pub(super) async fn stream_of(
         earlier: earlier.into_iter(),
         events,
         stop: state.stop.clone(),
+        _watch: watch,
         _permit: permit,
     };
     let events = stream::unfold(Some(live), |live| async move {

@@ -20,7 +20,7 @@ use super::state::WebState;
 use super::web_error::WebError;
 use crate::clock;
 use crate::serve::access::{
-    AuditEntry, CALLBACK, Denied, LOGIN_LIMIT, Login, OidcError, ProviderAnswer, Role,
+    AuditEntry, CALLBACK, Denied, LOGIN_LIMIT, Login, LoginContext, OidcError, ProviderAnswer, Role,
 };
 
 /// The cookie of a login at the provider.
@@ -106,10 +106,8 @@ async fn begin_at_provider(
     let Some(provider) = &guard.oidc else {
         return no_provider();
     };
-    match provider
-        .begin(own_path(&query.next), clock::instant())
-        .await
-    {
+    let begun = provider.begin(own_path(&query.next), login_context(&guard));
+    match begun.await {
         Ok((url, state)) => {
             let cookie = cookie(LOGIN_COOKIE, &state, LOGIN_LIMIT.as_secs(), guard.is_secure);
             let headers = [(header::SET_COOKIE, cookie)];
@@ -138,9 +136,10 @@ async fn login_at_provider(
         cookie: request_cookie(&headers, LOGIN_COOKIE),
     };
     let secrets = state.process().fleet().secrets_of_settings();
-    let (found, next) = match provider.finish(&answer, &secrets, now).await {
+    let context = login_context(guard);
+    let (found, next) = match provider.finish(&answer, &secrets, context).await {
         Ok((user, next)) => (Ok(user), next),
-        Err(error @ (OidcError::Unavailable(_) | OidcError::Unknown)) => {
+        Err(error @ (OidcError::Unavailable(_) | OidcError::NoStore(_) | OidcError::Unknown)) => {
             return failed_at_provider(guard, &error, "");
         }
         Err(error) => (Err(error), String::new()),
@@ -158,6 +157,14 @@ async fn login_at_provider(
     }
 }
 
+fn login_context(guard: &Guard) -> LoginContext<'_> {
+    LoginContext {
+        once: &guard.access.once,
+        now: clock::instant(),
+        time: clock::timestamp(),
+    }
+}
+
 fn no_provider() -> Response {
     WebError::not_found("there is no provider of logins").into_response()
 }
@@ -166,6 +173,7 @@ fn no_provider() -> Response {
 fn failed_at_provider(guard: &Guard, error: &OidcError, next: &str) -> Response {
     let status = match error {
         OidcError::Unavailable(_) => StatusCode::BAD_GATEWAY,
+        OidcError::NoStore(_) => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNAUTHORIZED,
     };
     let error = error.to_string();
@@ -233,10 +241,12 @@ async fn logout(
     headers: HeaderMap,
 ) -> Response {
     if let Some(session) = session_cookie(&headers) {
-        guard.access.logout(session);
+        if let Err(denied) = guard.access.logout(session).await {
+            return WebError::from(denied).into_response();
+        }
         let address = address.0.0.to_string();
         let entry = AuditEntry::new(&sender.0, &address, "logout", clock::timestamp());
-        // The session ends also if the log cannot be written.
+        // The session has ended also if the log cannot be written.
         guard.access.record(entry).await;
     }
     let cookie = cookie(COOKIE, "", 0, guard.is_secure);
@@ -270,7 +280,7 @@ fn cookie(name: &str, secret: &str, seconds: u64, is_secure: bool) -> HeaderValu
 fn refused(guard: &Guard, denied: &Denied, end: LoginEnd<'_>) -> Response {
     let LoginEnd { next, user } = end;
     match denied {
-        Denied::TooMany { .. } | Denied::NotRecorded => {
+        Denied::TooMany { .. } | Denied::NotRecorded | Denied::NoStore(_) => {
             WebError::from(denied.clone()).into_response()
         }
         _ => LoginForms {

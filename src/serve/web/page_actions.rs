@@ -128,7 +128,7 @@ async fn accept_drift(
     let action = sender_of(&sender, &address);
     let accepted = actions::accept_drift(&state, &action, &name).await?;
     if accepted.branch.is_some() {
-        let page = pages::accepted_drift(&state, &sender, &name, &accepted)?;
+        let page = pages::accepted_drift(&sender, &name, &accepted)?;
         return Ok(page.into_response());
     }
     // A name of a file in a header has no other characters.

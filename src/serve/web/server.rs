@@ -14,7 +14,7 @@ use super::state::WebState;
 use super::tls::{ServerCertificate, ServerCertificateError};
 use super::{listener, web_settings::WebSettings};
 use crate::serve::access::{
-    AccessControl, AccessError, AccessFile, AccessOptions, AccessPaths, AuditLog, LoginCodeFile,
+    AccessControl, AccessError, AccessFile, AccessOptions, AccessPaths, AccessSources, AuditLog,
     OidcProvider, OidcSetupError, Role, TokenText,
 };
 use crate::serve::service::Service;
@@ -74,7 +74,11 @@ impl ServerError {
 pub(crate) struct WebServer {
     listener: TcpListener,
     certificate: Option<Arc<ServerCertificate>>,
-    guard: Arc<Guard>,
+    access: AccessSources,
+    oidc: Option<OidcProvider>,
+    settings: WebSettings,
+    /// The file with the place of the store, for programs of the same user on this host.
+    store: PathBuf,
     address: SocketAddr,
 }
 
@@ -110,13 +114,7 @@ impl WebServer {
         if let Some(requests) = settings.requests_per_minute {
             options.requests_per_minute = requests;
         }
-        let access = AccessControl::new(
-            AccessFile::open(paths.access_file())?,
-            AuditLog::at(paths.audit_log()),
-            LoginCodeFile::at(paths.login_code()),
-            Some(&local),
-            &options,
-        );
+        let file = AccessFile::open(paths.access_file())?;
         let listener = TcpListener::bind(address).await;
         let bind = |source| ServerError::Bind { address, source };
         let listener = listener.map_err(bind)?;
@@ -140,12 +138,20 @@ impl WebServer {
         let oidc = oidc
             .map(|oidc| OidcProvider::new(oidc, &pages))
             .transpose()?;
-        let guard = Guard::new(access, settings, oidc);
+        let access = AccessSources {
+            file,
+            audit: AuditLog::at(paths.audit_log()),
+            local_token: Some(local),
+            options,
+        };
         Ok(Self {
             listener,
             certificate,
+            access,
+            oidc,
+            settings: settings.clone(),
+            store: paths.store(),
             address,
-            guard: Arc::new(guard),
         })
     }
 
@@ -157,7 +163,15 @@ impl WebServer {
     /// Serves until the process stops. The certificate is read again with the settings.
     pub(crate) async fn serve(self, service: Service, stop: CancellationToken) {
         let mut reloads = service.reloads();
-        let router = router(WebState::new(self.guard, service, stop.clone()));
+        let history = service.history();
+        let place = history.location().absolute();
+        let durability = store::file::Durability::Process;
+        if let Err(error) = store::file::replace(&self.store, place.as_bytes(), durability) {
+            tracing::warn!("{}", crate::error_chain::chain(&error));
+        }
+        let access = AccessControl::new(self.access, history);
+        let guard = Arc::new(Guard::new(access, &self.settings, self.oidc));
+        let router = router(WebState::new(guard, service, stop.clone()));
         let certificate = self.certificate.clone();
         let reload = async {
             while reloads.changed().await.is_ok() {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::extract::FromRef;
 use tokio_util::sync::CancellationToken;
 
-use super::api::PendingKeys;
 use super::event_streams::EventStreams;
 use super::guard::Guard;
 use super::web_error::WebError;
@@ -21,7 +20,6 @@ pub(crate) struct WebState {
     pub(crate) guard: Arc<Guard>,
     /// Handlers use what the sender sees of it.
     service: Service,
-    pub(crate) pending_keys: PendingKeys,
     pub(crate) streams: EventStreams,
     /// Ends open streams when the process stops.
     pub(crate) stop: CancellationToken,
@@ -38,7 +36,6 @@ impl WebState {
         Self {
             guard,
             service,
-            pending_keys: PendingKeys::default(),
             streams: EventStreams::default(),
             stop,
         }

@@ -6,7 +6,6 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use serde::Serialize;
 
-use super::guard::Guard;
 use super::layout::PageLayout;
 use crate::history::folded_runs::FoldedDay;
 use crate::history::run_key::RunKey;
@@ -87,11 +86,20 @@ impl WebError {
     }
 }
 
+impl WebError {
+    /// A key of requests that was used before.
+    pub(crate) fn of_other_request() -> Self {
+        let text = "the `Idempotency-Key` belongs to a different request";
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, text).hint("send a new key")
+    }
+}
+
 impl From<Denied> for WebError {
     fn from(denied: Denied) -> Self {
         let status = match &denied {
             Denied::NoCredentials
             | Denied::UnknownToken
+            | Denied::UnknownWorker
             | Denied::WrongPassword
             | Denied::WrongCode
             | Denied::Provider(_)
@@ -100,6 +108,7 @@ impl From<Denied> for WebError {
             Denied::TwoUsers { .. } => StatusCode::BAD_REQUEST,
             Denied::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Denied::NotRecorded => StatusCode::INTERNAL_SERVER_ERROR,
+            Denied::NoStore(_) => StatusCode::SERVICE_UNAVAILABLE,
         };
         let error = Self::new(status, denied.to_string());
         match denied {
@@ -108,6 +117,9 @@ impl From<Denied> for WebError {
             Denied::UnknownToken => {
                 error.hint("create a token with `switchtender access add-token NAME`")
             }
+            Denied::UnknownWorker => error.hint(
+                "create a token with `switchtender access add-worker NODE --sites SITE` at a hub",
+            ),
             Denied::Csrf => error.hint("reload the page"),
             Denied::TwoUsers { .. } => {
                 error.hint("let the proxy replace the header of the client, not add one")
@@ -171,7 +183,7 @@ impl ErrorForm {
 }
 
 /// The response with its error in the form of the request. A page has the navigation of the sender.
-pub(super) fn rendered(mut response: Response, form: &ErrorForm, guard: &Guard) -> Response {
+pub(super) fn rendered(mut response: Response, form: &ErrorForm) -> Response {
     let sender = response.extensions_mut().remove::<Principal>();
     let Some(error) = response.extensions_mut().remove::<WebError>() else {
         return response;
@@ -207,7 +219,7 @@ pub(super) fn rendered(mut response: Response, form: &ErrorForm, guard: &Guard) 
             };
             let page = ErrorPage {
                 layout: match &sender {
-                    Some(sender) => PageLayout::new(guard, sender, &title, ""),
+                    Some(sender) => PageLayout::new(sender, &title, ""),
                     None => PageLayout::without_sender(&title),
                 },
                 title: &title,

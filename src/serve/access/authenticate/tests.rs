@@ -4,6 +4,7 @@ use super::super::access_file::{ApiToken, LocalUser, TrustedProxy};
 use super::super::audit_log::AuditFilter;
 use super::*;
 use crate::clock;
+use crate::history::HistoryOptions;
 
 const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 const OTHER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
@@ -48,8 +49,15 @@ fn access(options: AccessOptions) -> TestAccess {
     .unwrap();
     let audit = AuditLog::at(dir.path().join("audit.jsonl"));
     let file = AccessFile::open(path.clone()).unwrap();
-    let codes = LoginCodeFile::at(dir.path().join("login.code"));
-    let control = AccessControl::new(file, audit, codes, None, &options);
+    let options_of_store = HistoryOptions::at(dir.path().join("history.db"));
+    let sources = AccessSources {
+        file,
+        audit,
+        local_token: None,
+        options,
+    };
+    let history = HistoryStore::open(options_of_store).unwrap();
+    let control = AccessControl::new(sources, &history);
     TestAccess {
         control,
         path,
@@ -58,7 +66,7 @@ fn access(options: AccessOptions) -> TestAccess {
 }
 
 impl TestAccess {
-    fn principal(
+    async fn principal(
         &self,
         address: IpAddr,
         bearer: Option<&str>,
@@ -79,6 +87,7 @@ impl TestAccess {
         };
         self.control
             .principal(&origin, clock::instant(), clock::timestamp())
+            .await
     }
 
     async fn login(&self, user: &str, password: &str) -> Result<Login, Denied> {
@@ -107,25 +116,29 @@ fn name_and_role(principal: Result<Option<Principal>, Denied>) -> Option<(String
 async fn access_of_tokens_proxy_users_and_others() {
     let access = access(AccessOptions::default());
     assert_eq!(
-        name_and_role(access.principal(LOOPBACK, None, None, None)),
+        name_and_role(access.principal(LOOPBACK, None, None, None).await),
         None
     );
-    let token = access.principal(LOOPBACK, Some("swt_ci"), None, None);
+    let token = access.principal(LOOPBACK, Some("swt_ci"), None, None).await;
     assert_eq!(name_and_role(token), Some(("ci".to_owned(), Role::Plan)));
-    let unknown = access.principal(LOOPBACK, Some("swt_other"), None, None);
+    let unknown = access
+        .principal(LOOPBACK, Some("swt_other"), None, None)
+        .await;
     assert_eq!(unknown, Err(Denied::UnknownToken));
-    let proxy = access.principal(OTHER, None, None, Some("carol"));
+    let proxy = access.principal(OTHER, None, None, Some("carol")).await;
     assert_eq!(name_and_role(proxy), Some(("carol".to_owned(), Role::Plan)));
     let mapped = "::ffff:192.0.2.1".parse().unwrap();
-    let proxy = access.principal(mapped, None, None, Some("carol"));
+    let proxy = access.principal(mapped, None, None, Some("carol")).await;
     assert_eq!(name_and_role(proxy), Some(("carol".to_owned(), Role::Plan)));
     // The proxy added its header to that of the client.
-    let two = access.principal(OTHER, None, None, Some("alice|carol"));
+    let two = access
+        .principal(OTHER, None, None, Some("alice|carol"))
+        .await;
     assert!(matches!(two, Err(Denied::TwoUsers { .. })), "{two:?}");
     // Not in the file, and not from the proxy.
     for (address, user) in [(OTHER, "mallory"), (LOOPBACK, "alice")] {
         assert_eq!(
-            name_and_role(access.principal(address, None, None, Some(user))),
+            name_and_role(access.principal(address, None, None, Some(user)).await),
             None
         );
     }
@@ -166,7 +179,7 @@ async fn token_of_a_user_has_at_most_the_roles_of_the_user() {
         ("alice", Role::View, Some(Role::View)),
     ] {
         let token = format!("swt_{user}");
-        let principal = access.principal(LOOPBACK, Some(&token), None, None);
+        let principal = access.principal(LOOPBACK, Some(&token), None, None).await;
         let roles = principal.unwrap().unwrap().roles;
         assert_eq!(
             (roles.highest(), roles.of_fleet()),
@@ -174,7 +187,9 @@ async fn token_of_a_user_has_at_most_the_roles_of_the_user() {
             "{user}"
         );
     }
-    let unknown = access.principal(LOOPBACK, Some("swt_nobody"), None, None);
+    let unknown = access
+        .principal(LOOPBACK, Some("swt_nobody"), None, None)
+        .await;
     assert_eq!(unknown, Err(Denied::UnknownToken));
 }
 
@@ -191,17 +206,17 @@ async fn access_by_password_ends_with_logout_and_removal_of_the_user() {
     let session = login.session.expose();
     let principal = access
         .principal(LOOPBACK, None, Some(session), None)
+        .await
         .unwrap()
         .unwrap();
     assert_eq!(
         (principal.name.as_str(), principal.roles.highest()),
         ("alice", Role::Apply)
     );
-    let csrf = access.control.csrf_token(&principal);
-    assert!(access.control.is_csrf_token(&principal, &csrf));
+    assert!(!principal.csrf_token.is_empty());
     AccessFile::update(&access.path, |rules| drop(rules.users.remove("alice"))).unwrap();
     assert_eq!(
-        access.principal(LOOPBACK, None, Some(session), None),
+        access.principal(LOOPBACK, None, Some(session), None).await,
         Ok(None)
     );
     let entries = access
@@ -237,9 +252,12 @@ async fn access_of_a_session_ends_with_a_new_password_role_or_entry() {
         let access = access(AccessOptions::default());
         let login = access.login("alice", "correct").await.ok().unwrap();
         let session = Some(login.session.expose());
-        assert!(access.principal(LOOPBACK, None, session, None) != Ok(None));
+        assert!(access.principal(LOOPBACK, None, session, None).await != Ok(None));
         AccessFile::update(&access.path, |rules| change(rules, user)).unwrap();
-        assert_eq!(access.principal(LOOPBACK, None, session, None), Ok(None));
+        assert_eq!(
+            access.principal(LOOPBACK, None, session, None).await,
+            Ok(None)
+        );
     }
 }
 
@@ -250,7 +268,11 @@ async fn access_by_a_login_that_cannot_be_recorded_is_refused() {
     std::fs::create_dir(access.path.with_file_name("audit.jsonl")).unwrap();
     let refused = access.login("alice", "correct").await.err();
     assert_eq!(refused, Some(Denied::NotRecorded));
-    let code = access.control.codes.create(clock::timestamp()).unwrap();
+    let code = access
+        .control
+        .once
+        .new_login_code(clock::timestamp())
+        .unwrap();
     let (now, time) = (clock::instant(), clock::timestamp());
     let login = access
         .control
@@ -275,7 +297,7 @@ async fn access_by_code_is_possible_after_wrong_passwords() {
     assert_eq!(login("wrong").await, Err(Denied::WrongCode));
     let guess = login("wrong").await;
     assert!(matches!(guess, Err(Denied::TooMany { .. })), "{guess:?}");
-    let code = access.control.codes.create(time).unwrap();
+    let code = access.control.once.new_login_code(time).unwrap();
     assert_eq!(login(code.expose()).await.as_deref(), Ok("operator"));
 }
 
@@ -283,7 +305,11 @@ async fn access_by_code_is_possible_after_wrong_passwords() {
 async fn access_by_code_is_that_of_the_operator() {
     let access = access(AccessOptions::default());
     let now = clock::instant();
-    let code = access.control.codes.create(clock::timestamp()).unwrap();
+    let code = access
+        .control
+        .once
+        .new_login_code(clock::timestamp())
+        .unwrap();
     let login = |code: String| {
         let control = &access.control;
         async move {
@@ -298,10 +324,14 @@ async fn access_by_code_is_that_of_the_operator() {
         Some(Denied::WrongCode)
     );
     let session = Some(first.session.expose());
-    let found = name_and_role(access.principal(LOOPBACK, None, session, None));
+    let found = name_and_role(access.principal(LOOPBACK, None, session, None).await);
     assert_eq!(found, Some(("operator".to_owned(), Role::Admin)));
-    access.control.logout(first.session.expose());
-    assert_eq!(access.principal(LOOPBACK, None, session, None), Ok(None));
+    let closed = access.control.logout(first.session.expose()).await;
+    assert_eq!(closed, Ok(()));
+    assert_eq!(
+        access.principal(LOOPBACK, None, session, None).await,
+        Ok(None)
+    );
 }
 
 #[tokio::test]
@@ -312,9 +342,9 @@ async fn access_is_limited_per_sender() {
         ..AccessOptions::default()
     });
     for _ in 0..3 {
-        assert_eq!(access.principal(LOOPBACK, None, None, None), Ok(None));
+        assert_eq!(access.principal(LOOPBACK, None, None, None).await, Ok(None));
     }
-    let refused = access.principal(LOOPBACK, None, None, None);
+    let refused = access.principal(LOOPBACK, None, None, None).await;
     assert!(
         matches!(refused, Err(Denied::TooMany { .. })),
         "{refused:?}"
@@ -323,6 +353,7 @@ async fn access_is_limited_per_sender() {
     assert!(
         access
             .principal(LOOPBACK, Some("swt_ci"), None, None)
+            .await
             .is_ok()
     );
     for _ in 0..2 {
@@ -370,12 +401,12 @@ async fn access_of_a_user_is_not_prevented_by_wrong_passwords_from_elsewhere() {
     assert!(entries[0].actor.len() <= LONGEST_NAME);
 }
 
-#[test]
-fn access_without_login_is_an_option() {
+#[tokio::test]
+async fn access_without_login_is_an_option() {
     let access = access(AccessOptions {
         anonymous: Some(Role::View),
         ..AccessOptions::default()
     });
-    let found = name_and_role(access.principal(LOOPBACK, None, None, None));
+    let found = name_and_role(access.principal(LOOPBACK, None, None, None).await);
     assert_eq!(found, Some(("anonymous".to_owned(), Role::View)));
 }

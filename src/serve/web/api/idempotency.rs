@@ -1,9 +1,6 @@
 //! The header `Idempotency-Key`: a repeated request starts no second run.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
-
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 
 use crate::clock;
 use crate::history::RunId;
@@ -16,35 +13,12 @@ const HEADER: &str = "idempotency-key";
 /// Maximum length of a key.
 const MAX_LENGTH: usize = 255;
 
-/// Requests with keys that have no answer yet.
-#[derive(Clone, Default)]
-pub(crate) struct PendingKeys {
-    keys: Arc<Mutex<HashSet<(String, String)>>>,
-}
-
-/// A key that is pending until this is dropped.
-pub(super) struct PendingKey {
-    keys: PendingKeys,
-    pub(super) keyed: KeyedRequest,
-}
-
-impl Drop for PendingKey {
-    fn drop(&mut self) {
-        let id = (self.keyed.sender.clone(), self.keyed.key.clone());
-        self.keys
-            .keys
-            .lock()
-            .expect("no panic with the lock")
-            .remove(&id);
-    }
-}
-
 /// What a key requires.
 pub(super) enum KeyState {
     /// The request has no key.
     None,
     /// The request is new.
-    New(PendingKey),
+    New(KeyedRequest),
     /// The request was answered with this run.
     Answered(RunId),
 }
@@ -64,34 +38,21 @@ pub(super) async fn state_of(
     if key.is_empty() || key.len() > MAX_LENGTH {
         return Err(invalid().hint(format!("send 1 to {MAX_LENGTH} ASCII characters")));
     }
-    let keys = state.pending_keys.clone();
-    let id = (sender.to_owned(), key.clone());
-    let is_new = (keys.keys.lock().expect("no panic with the lock")).insert(id);
-    if !is_new {
-        let text = "a request with the same `Idempotency-Key` is in progress";
-        return Err(WebError::new(StatusCode::CONFLICT, text).hint("retry in 1 s"));
-    }
-    let pending = PendingKey {
-        keys,
-        keyed: KeyedRequest {
-            sender: sender.to_owned(),
-            key: key.clone(),
-            request: request.to_owned(),
-        },
-    };
-    let (sender, now) = (sender.to_owned(), clock::timestamp());
+    let (requester, found_key, now) = (sender.to_owned(), key.clone(), clock::timestamp());
     // The key is of the sender, and of no device.
     let history = state.process().history();
     let earlier = history
-        .query(move |reader| reader.earlier_request(&sender, &key, now))
+        .query(move |reader| reader.earlier_request(&requester, &found_key, now))
         .await
         .map_err(|error| WebError::internal(&error))?;
     match earlier {
-        None => Ok(KeyState::New(pending)),
+        // Of requests at once, the first one that is stored starts a run.
+        None => Ok(KeyState::New(KeyedRequest {
+            sender: sender.to_owned(),
+            key,
+            request: request.to_owned(),
+        })),
         Some(earlier) if earlier.request == request => Ok(KeyState::Answered(earlier.run)),
-        Some(_) => {
-            let text = "the `Idempotency-Key` belongs to a different request";
-            Err(WebError::new(StatusCode::UNPROCESSABLE_ENTITY, text).hint("send a new key"))
-        }
+        Some(_) => Err(WebError::of_other_request()),
     }
 }

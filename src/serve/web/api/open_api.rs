@@ -54,8 +54,7 @@ fn description(status: &str) -> &'static str {
         "403" => "The user lacks the required role, or is the author of the plan",
         "404" => "The device, run or approval is unknown",
         "409" => {
-            "The device is never changed or needs an approval, the plan does not wait for one, or a request with \
-             the same key is in progress"
+            "The device is never changed or needs an approval, or the plan does not wait for one"
         }
         "410" => "The run was unchanged and is folded; the error has its day",
         "422" => "The body is invalid, or its key belongs to a different request",

@@ -76,9 +76,8 @@ pub(super) async fn run(
     let run = match key {
         KeyState::Answered(run) => run,
         KeyState::None => actions::request_run(&state, &sender, &name, body.kind, None).await?,
-        KeyState::New(pending) => {
-            let key = Some(pending.keyed.clone());
-            actions::request_run(&state, &sender, &name, body.kind, key).await?
+        KeyState::New(key) => {
+            actions::request_run(&state, &sender, &name, body.kind, Some(key)).await?
         }
     };
     Ok((StatusCode::ACCEPTED, Json(RequestedRun { run })))

@@ -6,7 +6,6 @@ use super::{RenderedPage, render};
 use crate::serve::accept_drift::AcceptedDrift;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::shared_views::{DiffLine, device_path, diff_lines};
-use crate::serve::web::state::WebState;
 
 #[derive(Template)]
 #[template(path = "accepted_drift.html")]
@@ -22,13 +21,12 @@ struct AcceptedDriftPage {
 }
 
 pub(in crate::serve::web) fn page(
-    state: &WebState,
     sender: &Sender,
     device: &str,
     accepted: &AcceptedDrift,
 ) -> RenderedPage {
     render(&AcceptedDriftPage {
-        layout: PageLayout::new(&state.guard, &sender.0, &format!("Drift of {device}"), "/"),
+        layout: PageLayout::new(&sender.0, &format!("Drift of {device}"), "/"),
         device: device.to_owned(),
         device_path: device_path(device),
         branch: accepted.branch.clone().unwrap_or_default(),

@@ -62,7 +62,7 @@ pub(super) async fn page(State(state): State<WebState>, sender: Sender) -> Rende
         .read(&sender.0, move |reader| reader.approvals(None, now, NEWEST))
         .await?;
     render(&ApprovalsPage {
-        layout: PageLayout::new(&state.guard, &sender.0, "Approvals", "/approvals"),
+        layout: PageLayout::new(&sender.0, "Approvals", "/approvals"),
         rows: approvals.iter().map(row).collect(),
     })
 }
@@ -90,7 +90,7 @@ pub(super) async fn one(
         && role >= Some(Role::Apply)
         && sender.0.person().is_some();
     render(&ApprovalPage {
-        layout: PageLayout::new(&state.guard, &sender.0, "Approval", "/approvals"),
+        layout: PageLayout::new(&sender.0, "Approval", "/approvals"),
         row: row(&approval),
         plan_run: approval.plan_run,
         run: approval.run,

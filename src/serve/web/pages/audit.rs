@@ -71,7 +71,7 @@ pub(super) async fn page(
     let filter = query.filter()?;
     let entries = blocking_io::run(move || log.newest(&filter, NEWEST)).await;
     render(&AuditPage {
-        layout: PageLayout::new(&state.guard, &sender.0, "Audit log", "/audit"),
+        layout: PageLayout::new(&sender.0, "Audit log", "/audit"),
         query,
         entries: entries.map_err(|error| WebError::internal(&error))?,
     })

@@ -37,7 +37,7 @@ pub(super) async fn page(
     devices.resize(2, String::new());
     let [from, to] = [devices.swap_remove(0), devices.swap_remove(0)];
     let mut page = ComparePage {
-        layout: PageLayout::new(&state.guard, &sender.0, "Compare", "/compare"),
+        layout: PageLayout::new(&sender.0, "Compare", "/compare"),
         names: (state.service(&sender.0).devices().into_iter())
             .map(|device| device.name)
             .collect(),

@@ -89,7 +89,7 @@ pub(super) async fn page(
         .await?;
     let (device, versions, to, lines) = found.ok_or_else(|| WebState::no_device(&name))?;
     render(&ConfigurationPage {
-        layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
+        layout: PageLayout::new(&sender.0, &name, "/"),
         head: DeviceHead::new(&state, &sender.0, &device, "/configuration"),
         from: from.map(seconds),
         to: to.map(seconds),

@@ -86,7 +86,7 @@ pub(super) async fn page(
     drift.sort_by(|a, b| natural_order::compare(&a.resource, &b.resource));
     let facts = facts.into_iter().flat_map(|set| set.facts);
     render(&DevicePage {
-        layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
+        layout: PageLayout::new(&sender.0, &name, "/"),
         head: DeviceHead::new(&state, &sender.0, &device, ""),
         first_run: (device.next_due.filter(|_| device.last_run.is_none())).map(seconds),
         message: Some(message(&device)).filter(|text| !text.is_empty()),

@@ -118,7 +118,7 @@ pub(super) async fn page(
         ("severity", query.severity.clone()),
     ];
     render(&FindingsPage {
-        layout: PageLayout::new(&state.guard, &sender.0, "Findings", "/findings"),
+        layout: PageLayout::new(&sender.0, "Findings", "/findings"),
         pager: Pager::new("/findings", parameters, query.page.unwrap_or(1), total),
         problem,
         filter: query,

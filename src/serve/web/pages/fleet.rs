@@ -109,7 +109,7 @@ pub(super) async fn page(
     let cookie = cookie.map(|_| [(header::SET_COOKIE, fleet_column::cookie(&columns))]);
     let role = sender.0.roles.highest();
     let page = render(&FleetPage {
-        layout: PageLayout::new(&state.guard, &sender.0, "Fleet", "/"),
+        layout: PageLayout::new(&sender.0, "Fleet", "/"),
         conditions: conditions(state.service(&sender.0).condition()),
         cards: cards(&data.counts, data.running.len()),
         first_runs: first_runs(&data),

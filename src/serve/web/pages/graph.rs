@@ -33,7 +33,7 @@ pub(super) async fn page(
     let head = DeviceHead::new(&state, &sender.0, &device, "/graph");
     let graph = state.service(&sender.0).graph(&name).await;
     render(&GraphPage {
-        layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
+        layout: PageLayout::new(&sender.0, &name, "/"),
         graph: graph.map(|_| format!("{}/graph.svg", head.path)),
         head,
     })

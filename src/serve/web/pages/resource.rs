@@ -64,7 +64,7 @@ pub(super) async fn page(
         format!("{path}&before={}", last.run)
     });
     render(&ResourcePage {
-        layout: PageLayout::new(&state.guard, &sender.0, &query.reference, "/"),
+        layout: PageLayout::new(&sender.0, &query.reference, "/"),
         head: DeviceHead::new(&state, &sender.0, &device, "/resources"),
         reference: query.reference,
         rows: runs.iter().map(row).collect(),

@@ -73,7 +73,7 @@ pub(super) async fn page(
     let path = format!("{}/resources", head.path);
     let parameters = vec![("q", query.text.clone())];
     render(&ResourcesPage {
-        layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
+        layout: PageLayout::new(&sender.0, &name, "/"),
         pager: Pager::new(path, parameters, query.page.unwrap_or(1), total as usize),
         head,
         rows: rows.iter().map(|row| link(&name, row)).collect(),

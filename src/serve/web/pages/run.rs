@@ -62,12 +62,7 @@ pub(super) async fn page(
 ) -> RenderedPage {
     let detail = read(&state, &sender, &id).await?;
     render(&RunPage {
-        layout: PageLayout::new(
-            &state.guard,
-            &sender.0,
-            &format!("Run {}", detail.run.id),
-            "/runs",
-        ),
+        layout: PageLayout::new(&sender.0, &format!("Run {}", detail.run.id), "/runs"),
         title: match detail.run.kind {
             RunKind::Apply => "Run of",
             RunKind::Noop => "Run without changes (noop) of",

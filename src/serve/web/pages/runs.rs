@@ -104,7 +104,7 @@ pub(super) async fn page(
     };
     let last = runs.last().filter(|_| runs.len() == PAGE_SIZE);
     render(&RunsPage {
-        layout: PageLayout::new(&state.guard, &sender.0, "Runs", "/runs"),
+        layout: PageLayout::new(&sender.0, "Runs", "/runs"),
         older: last.map(|run| query.path_before(run.id)),
         no_runs: if query.is_empty() {
             "There are no runs yet."

@@ -72,7 +72,7 @@ pub(super) async fn page(
     ];
     let page = query.page.unwrap_or(1);
     render(&SearchPage {
-        layout: PageLayout::new(&state.guard, &sender.0, "Search", "/search"),
+        layout: PageLayout::new(&sender.0, "Search", "/search"),
         summary: summary(&query, &found),
         pager: Pager::new("/search", parameters, page, found.total),
         query,

@@ -24,7 +24,7 @@ use crate::history::{
 use crate::report::{FindingRecord, RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 use crate::serve::access::{
-    AccessFile, AccessPaths, ApiToken, AuditLog, LocalUser, LoginCodeFile, Role, TokenText,
+    AccessFile, AccessPaths, ApiToken, AuditLog, LocalUser, OnceSecrets, Role, TokenText,
     hash_password,
 };
 use crate::serve::fleet::{LoadContext, ServeFleet};
@@ -120,8 +120,8 @@ impl TestServer {
         let settings = &options.settings;
         let server = WebServer::bind(address, settings, &paths).await.unwrap();
         let url = server.url();
-        let codes = LoginCodeFile::at(paths.login_code());
-        let code = codes.create(clock::timestamp()).unwrap();
+        let codes = OnceSecrets::of(service.history().clone());
+        let code = codes.new_login_code(clock::timestamp()).unwrap();
         let link = format!("{url}/login?code={}", code.expose());
         let client = Client::builder().redirect(redirect::Policy::none());
         let worker = service.clone();
