@@ -40,7 +40,7 @@ pub use load_error::LoadError;
 pub(crate) use load_error::LoadMessage;
 pub(crate) use metaparameters::{audited as audited_properties, read as read_metaparameters};
 pub(crate) use position::{Segment, locate_all};
-pub(crate) use redact::hides_value;
+pub(crate) use redact::{clear_secrets, hides_value};
 pub use resource_ref::ResourceRef;
 pub use resources::Resources;
 pub(crate) use tag_list::TagList;

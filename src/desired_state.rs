@@ -11,6 +11,7 @@
 //! ([`compile`]). Findings about that catalog are moved to the YAML files ([`origin_map`]).
 //! `docs/desired-state.md` describes the format.
 
+pub(crate) mod clear_secrets;
 mod compile;
 pub(crate) mod declared;
 mod document;

@@ -55,7 +55,7 @@ use switchtender_devices::names::DeviceName;
 
 pub(crate) use device::Device;
 pub(crate) use failure_policy::FailurePolicy;
-pub(crate) use file_context::FileContext;
+pub(crate) use file_context::{FileContext, clear_secrets};
 use file_mode::WritableFile;
 pub(crate) use load::redact;
 pub(crate) use load::{InventoryOptions, platform_hint};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use switchtender_devices::diagnostic::Source;
+use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::model::view::METAPARAMETERS;
 
@@ -25,7 +25,31 @@ pub(crate) fn hides_value(model: &TypeModel, attribute: &str) -> bool {
 /// The source of a catalog with its secrets redacted, among them the attributes of types for which
 /// `is_secret` is true. The text must be parsed JSON: the nesting is not limited here.
 pub(crate) fn redact(source: &Arc<Source>, is_secret: &dyn Fn(&str, &str) -> bool) -> Arc<Source> {
-    let text = source.text.as_str();
+    source.redacted(&secret_values(&source.text, is_secret))
+}
+
+/// Errors about the secrets that a catalog has in clear text. Values that the agent computes are none.
+pub(crate) fn clear_secrets(
+    source: &Arc<Source>,
+    is_secret: &dyn Fn(&str, &str) -> bool,
+) -> Vec<Diagnostic> {
+    let mut spans = secret_values(&source.text, is_secret);
+    spans.retain(|span| {
+        let value = &source.text[span.clone()];
+        let is_computed = value.starts_with('{') && value.contains("\"Deferred\"");
+        !is_computed && !matches!(value, "null" | "\"unset\"" | "\"absent\"")
+    });
+    let masked = source.redacted(&spans);
+    let error = |span: Range<usize>| {
+        Diagnostic::error("clear-secret", "a secret is in clear text")
+            .at(&masked, span, "")
+            .help("use a deferred function in the manifest, or desired state with {secret: …}")
+    };
+    spans.iter().cloned().map(error).collect()
+}
+
+/// The values of secrets.
+fn secret_values(text: &str, is_secret: &dyn Fn(&str, &str) -> bool) -> Vec<Range<usize>> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let root = parsed.ok().and_then(|parsed| parsed.value);
     let mut spans = Vec::new();
@@ -36,7 +60,7 @@ pub(crate) fn redact(source: &Arc<Source>, is_secret: &dyn Fn(&str, &str) -> boo
             }
         }
     }
-    source.redacted(&spans)
+    spans
 }
 
 /// The source of invalid JSON with every string redacted except keys and names of types: any of them can be secret.

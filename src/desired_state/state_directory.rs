@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::Registry;
-use switchtender_devices::model::TypeModel;
+use switchtender_devices::model::{AttributeModel, TypeModel};
 use switchtender_devices::regular_file;
+use switchtender_devices::value::Value;
 
 use super::document::{self, YamlDocument, YamlKey, YamlNode, YamlValue};
 use super::error::StateError;
@@ -317,7 +318,10 @@ fn read(
 }
 
 /// The values of sensitive attributes that are in clear text.
-fn secret_spans(entries: &[(YamlKey, YamlNode)], registry: &Registry) -> Vec<Range<usize>> {
+pub(super) fn secret_spans(
+    entries: &[(YamlKey, YamlNode)],
+    registry: &Registry,
+) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     for (key, node) in entries {
         if key.name == PROFILES {
@@ -370,8 +374,14 @@ fn secrets_of_attributes(
     for (name, value) in map(attributes) {
         let found = models.iter();
         let mut found = found.filter_map(|model| model.attributes.get(name.name.as_str()));
-        let is_source = matches!(&value.value, YamlValue::Map(entries) if is_secret(entries));
-        if !is_source && found.any(|attribute| attribute.sensitive) {
+        let has_secret = |attribute: &AttributeModel| match &value.value {
+            YamlValue::Null => false,
+            YamlValue::Map(entries) if is_secret(entries) => false,
+            // The word for the default removes the secret.
+            YamlValue::Text(text) => !attribute.is_unset(&Value::String(text.as_str().into())),
+            _ => true,
+        };
+        if found.any(|attribute| attribute.sensitive && has_secret(attribute)) {
             spans.push(value.span.clone());
         }
     }
@@ -385,7 +395,7 @@ fn map(node: &YamlNode) -> &[(YamlKey, YamlNode)] {
 }
 
 /// The ends of lines after the name of a sensitive attribute, in a file that is not YAML.
-fn possible_secrets(text: &str, registry: &Registry) -> Vec<Range<usize>> {
+pub(super) fn possible_secrets(text: &str, registry: &Registry) -> Vec<Range<usize>> {
     let models = registry
         .models()
         .flat_map(|model| model.attributes.values());

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 
 use regex::{Captures, Regex};
 use secrecy::SecretString;
-use switchtender_devices::diagnostic::Source;
+use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::document::Item;
 use switchtender_devices::secret::MASK;
 
@@ -128,6 +128,28 @@ pub(crate) fn masked_source(name: &str, text: &str) -> Arc<Source> {
     Source::new(name, overwritten(text, &secrets)).redacted(&secrets)
 }
 
+/// Errors about the secrets in clear text of an inventory, also of those in comments.
+pub(crate) fn clear_secrets(name: &str, text: &str) -> Vec<Diagnostic> {
+    let masked = masked_source(name, text);
+    let has_password = |range: &Range<usize>| {
+        let is_url = text[..range.start].ends_with("://");
+        let password = match text[range.clone()].split_once(':') {
+            Some((_, password)) if is_url => password,
+            _ if is_url => "",
+            _ => &text[range.clone()],
+        };
+        !password.is_empty()
+    };
+    let mut found: Vec<Range<usize>> = secrets(text).into_iter().filter(has_password).collect();
+    found.sort_by_key(|range| range.start);
+    let error = |range: Range<usize>| {
+        Diagnostic::error("literal-secret", "a secret is in clear text in the inventory")
+            .at(&masked, range, "")
+            .help("use { env = \"…\" }, { file = \"…\" }, { command = [\"…\"] } or { vault = \"…\", field = \"…\" }")
+    };
+    found.into_iter().map(error).collect()
+}
+
 /// The text with a mask in place of each secret.
 pub(crate) fn masked(text: &str) -> String {
     let mut secrets = secrets(text);
@@ -156,6 +178,23 @@ mod tests {
             masked("proxy = \"http://ops:s3cret@h\", token = \"s3c\\\"ret-longer\""),
             "proxy = \"http://••••@h\", token = \"••••\""
         );
+    }
+
+    #[test]
+    fn clear_secrets_have_lines_and_no_secret() {
+        let text = "[defaults]\npassword = { env = \"A\" }\nproxy = \"http://ops@proxy\"\n\
+                    enable_password = \"\"\n[device.a]\ntoken = \"s3cret\"\n\
+                    proxy = \"http://ops:s3cret@proxy\"\njump = \"ops:s3cret@jump\"\n\
+                    # password = \"s3cret\"\n";
+        let found = clear_secrets("inventory.toml", text);
+        let lines = found.iter().map(|one| {
+            let label = &one.labels[0];
+            label.source.position(label.span.start).0
+        });
+        assert_eq!(lines.collect::<Vec<_>>(), [6, 7, 8, 9]);
+        for one in &found {
+            assert!(!one.labels[0].source.text.contains("s3cret"));
+        }
     }
 
     #[test]

@@ -214,7 +214,7 @@ settings! {
 
 impl TableSettings {
     /// The settings whose values are secrets, with their keys.
-    pub(super) fn secrets(&self) -> [(&'static str, &Option<TableSetting<SecretSource>>); 4] {
+    pub(crate) fn secrets(&self) -> [(&'static str, &Option<TableSetting<SecretSource>>); 4] {
         [
             ("password", &self.password),
             ("enable_password", &self.enable_password),

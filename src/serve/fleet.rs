@@ -23,6 +23,7 @@ use super::accept_drift::DriftRequest;
 use super::access::OidcSettings;
 use super::dispatcher::ScheduledDevice;
 use super::queue::QueueLimits;
+use super::release::FleetInputs;
 use super::schedule::DeviceSchedule;
 use super::settings::{CatalogPath, PuppetServerSettings, RuleSubject, ServeSettings};
 use super::watched_files::WatchedFiles;
@@ -44,6 +45,7 @@ use crate::fleet::mock_fleet::MockFleet;
 use crate::fleet::run_request::{LockWait, RunRequest};
 use crate::fleet::server_run::ServerFleet;
 use crate::history::device_state::KnownDevice;
+use crate::history::releases::ReleaseNumber;
 use crate::inventory::{Device, Inventory, InventoryOptions, NO_VAULT_HELP, Secrets};
 use crate::run_kind::RunKind;
 use crate::store::{Store, StoreError};
@@ -65,6 +67,10 @@ pub(crate) struct ServeFleet {
     devices: BTreeMap<Arc<str>, ServedDevice>,
     /// Findings that do not prevent the work.
     pub(crate) warnings: Vec<Diagnostic>,
+    /// The release that the devices come from. `None`: files of the process.
+    pub(crate) release: Option<ReleaseNumber>,
+    /// Why the newest release is not used. Then runs only plan.
+    pub(crate) rejected_release: Option<String>,
     stop: CancellationToken,
     abort: CancellationToken,
 }
@@ -97,6 +103,7 @@ pub(crate) struct LoadContext {
     pub(crate) abort: CancellationToken,
     /// Mocks replace the devices.
     pub(crate) uses_mocks: bool,
+    pub(crate) inputs: FleetInputs,
 }
 
 /// Why the devices cannot be loaded.
@@ -132,15 +139,7 @@ impl ServeFleet {
             None => Vec::new(),
         };
         let registry = Arc::new(Registry::load(&own)?);
-        let mut fleet = Self {
-            connector: None,
-            server: None,
-            devices: BTreeMap::new(),
-            warnings: settings.warnings(),
-            stop: context.stop.clone(),
-            abort: context.abort.clone(),
-            settings: Arc::new(settings),
-        };
+        let mut fleet = Self::new(settings, context);
         let mut matched = vec![false; fleet.settings.rules.len()];
         files.add(&fleet.settings.inventory);
         for webhook in &fleet.settings.web.webhooks {
@@ -156,6 +155,32 @@ impl ServeFleet {
         }
         fleet.warn_about_rules(&matched);
         Ok(fleet)
+    }
+
+    fn new(settings: ServeSettings, context: &LoadContext) -> Self {
+        Self {
+            connector: None,
+            server: None,
+            devices: BTreeMap::new(),
+            warnings: settings.warnings(),
+            release: None,
+            rejected_release: None,
+            stop: context.stop.clone(),
+            abort: context.abort.clone(),
+            settings: Arc::new(settings),
+        }
+    }
+
+    /// What a node has that can use no release.
+    pub(super) fn without_devices(
+        settings: ServeSettings,
+        context: &LoadContext,
+        reason: String,
+    ) -> Self {
+        Self {
+            rejected_release: Some(reason),
+            ..Self::new(settings, context)
+        }
     }
 
     /// A rule without devices is often misspelled.

@@ -33,6 +33,7 @@ impl Service {
                 () = self.inner.stop.cancelled() => return,
                 () = files.changed() => {}
                 () = next_signal(hangup.as_mut()) => {}
+                () = context.inputs.changed() => {}
             }
             files = self.reload(path, context, &files).await;
         }
@@ -49,7 +50,7 @@ impl Service {
         let mut files = WatchedFiles::default();
         files.add(path);
         let loaded = match ServeSettings::load(path) {
-            Ok(settings) => ServeFleet::load(settings, context, &mut files).await,
+            Ok(settings) => context.inputs.load(settings, context, &mut files).await,
             Err(findings) => Err(LoadFleetError::Findings(findings)),
         };
         let result = match loaded {

@@ -16,7 +16,9 @@ use super::dispatcher::RunCause;
 use crate::history::approvals::{ApprovalEntry, ApprovalOfRun};
 use crate::history::device_state::{KnownDevice, StoredSchedule};
 use crate::history::puppetdb_commands::PuppetDbCommand;
+use crate::history::releases::ReleaseNumber;
 use crate::history::{CompletedRun, NewRun, RunEffect, RunId, Space};
+use crate::run_kind::RunKind;
 
 /// The store of a process that runs devices.
 #[async_trait]
@@ -101,6 +103,10 @@ pub(crate) struct RunStart {
     pub(crate) device: String,
     pub(crate) time: Timestamp,
     pub(crate) cause: StartCause,
+    /// What it does, which the change windows can have decided.
+    pub(crate) kind: RunKind,
+    /// The release of its inputs. `None`: files of the process.
+    pub(crate) release: Option<ReleaseNumber>,
 }
 
 /// Why a run begins.
@@ -127,12 +133,16 @@ pub(crate) struct BegunRun {
     pub(crate) run: NewRun,
     /// The approval that it belongs to.
     pub(crate) approval: Option<ApprovalOfRun>,
+    /// The device was changed with this release, and that of the run is older: it must not change the device.
+    pub(crate) newer_release: Option<ReleaseNumber>,
 }
 
 /// A run that has ended, with all that is stored about it in one transaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EndedRun {
     pub(crate) run: NewRun,
+    /// The release of its inputs. `None`: files of the process.
+    pub(crate) release: Option<ReleaseNumber>,
     pub(crate) completed: CompletedRun,
     /// Facts and reports for PuppetDB.
     pub(crate) commands: Vec<PuppetDbCommand>,

@@ -22,6 +22,7 @@ use super::schedule::DeviceSchedule;
 use super::settings::ServeSettings;
 use crate::clock;
 use crate::history::device_state::Pause;
+use crate::history::releases::ReleaseNumber;
 use crate::history::{AddedRequest, HistoryStore, NewRun, RunEffect, RunId, RunUuid, Space};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
@@ -74,6 +75,10 @@ pub(crate) struct Condition {
     /// Why the last backup was not written, committed or pushed.
     pub(crate) failed_backup: Option<String>,
     pub(crate) loaded: Option<Timestamp>,
+    /// The release that the devices come from. `None`: files of the process.
+    pub(crate) release: Option<ReleaseNumber>,
+    /// Why the newest release is not used. Then runs only plan.
+    pub(crate) rejected_release: Option<String>,
     /// The process that runs the devices, if this one only reads and passes requests on.
     pub(crate) runner: Option<String>,
 }
@@ -119,6 +124,8 @@ impl Service {
         }
         let condition = Condition {
             loaded: Some(now),
+            release: fleet.release,
+            rejected_release: fleet.rejected_release.clone(),
             runner: role.runner().map(str::to_owned),
             ..Condition::default()
         };
@@ -162,6 +169,11 @@ impl Service {
         {
             tracing::warn!("restart to apply `{key}`");
         }
+        let mut condition = self.inner.condition();
+        condition.release = fleet.release;
+        condition
+            .rejected_release
+            .clone_from(&fleet.rejected_release);
         *self.inner.lock_fleet() = Arc::new(fleet);
         Ok(())
     }
@@ -174,7 +186,8 @@ impl Service {
     async fn schedule(&self, fleet: &ServeFleet) -> Result<(), RunStoreError> {
         let now = clock::timestamp();
         let store = self.store();
-        if !self.is_reader() {
+        // The newest release can have other devices than an older one.
+        if !self.is_reader() && fleet.rejected_release.is_none() {
             store.use_devices(fleet.known(), now).await?;
         }
         let stored = store.schedules().await?;

@@ -38,6 +38,7 @@
 
 mod backup_settings;
 mod device_settings;
+mod parts;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Range;
@@ -52,6 +53,7 @@ use switchtender_devices::regular_file;
 
 pub(crate) use backup_settings::BackupSettings;
 pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, RuleSubject};
+pub(crate) use parts::{RELEASE_SETTINGS, SettingsKeys};
 
 use super::access::{DeviceLimit, OidcSettings};
 use super::web::WebSettings;
@@ -75,6 +77,7 @@ const BAD_VALUE: &str = "bad-value";
 #[derive(Clone, Debug)]
 pub(crate) struct ServeSettings {
     pub(crate) source: Arc<Source>,
+    pub(crate) keys: SettingsKeys,
     pub(crate) listen: SocketAddr,
     pub(crate) inventory: PathBuf,
     pub(crate) definitions: Option<PathBuf>,
@@ -311,6 +314,7 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         .and_then(|table| OidcSettings::read(&table, directory));
     let settings = ServeSettings {
         source: Arc::clone(source),
+        keys: SettingsKeys::of(root),
         listen: listen
             .unwrap_or_else(|| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT)),
         inventory: path(root, "inventory").unwrap_or_else(|| directory.join("inventory.toml")),

@@ -18,6 +18,7 @@ use super::fleet::{ReadBackup, ServeFleet};
 use super::live::{LiveEvent, LiveEventKind};
 use super::live_observer;
 use super::puppetdb;
+use super::release::plans_only;
 use super::run_store::{
     BeginAnswer, BegunRun, DueTime, EndedRun, PlanForApproval, RunStart, StartCause,
 };
@@ -28,9 +29,11 @@ use crate::clock::{self, puppet_time};
 use crate::error_chain::chain;
 use crate::fleet::runner::panic_message;
 use crate::history::puppetdb_commands::PuppetDbCommand;
+use crate::history::releases::ReleaseNumber;
 use crate::history::{
     CompletedRun, ConnectionChange, NewRun, Requester, RunEffect, RunId, RunUuid, Space,
 };
+use crate::run_kind::RunKind;
 
 /// Interval between checks of the free space, and between attempts to store a result.
 const SPACE_INTERVAL: Duration = Duration::from_secs(5);
@@ -52,14 +55,16 @@ enum NoStart {
 /// The result of a run.
 struct RunResult {
     completed: CompletedRun,
+    release: Option<ReleaseNumber>,
     commands: Vec<PuppetDbCommand>,
     plan: Option<PlanForApproval>,
 }
 
 impl RunResult {
-    fn of(completed: CompletedRun) -> Self {
+    fn of(completed: CompletedRun, fleet: &ServeFleet) -> Self {
         Self {
             completed,
+            release: fleet.release,
             commands: Vec::new(),
             plan: None,
         }
@@ -142,20 +147,34 @@ impl Service {
     }
 
     /// Runs a device and stores the result.
-    async fn run_device(&self, start: RunToStart) {
-        let begun = match self.begin(&start).await {
+    async fn run_device(&self, mut start: RunToStart) {
+        let fleet = self.inner.fleet();
+        let begun = match self.begin(&start, fleet.release).await {
             Ok(begun) => begun,
             Err(reason) => return self.cannot_begin(&start, reason),
         };
         let (run, requester) = (begun.id, begun.run.requester.clone());
+        let plans_because = (start.kind != RunKind::Plan)
+            .then(|| plans_only(&fleet, begun.newer_release))
+            .flatten();
+        if let Some(reason) = &plans_because {
+            tracing::warn!("the run only plans: {reason}");
+        }
+        if plans_because.is_some() && begun.run.follows_windows {
+            start.kind = RunKind::Plan;
+        }
         self.emit(run, &start, LiveEventKind::Started { kind: start.kind });
-        let fleet = self.inner.fleet();
         let observer = live_observer::observer(self, run);
-        let (request, approval) = match self.run_request(&fleet, &start, begun.approval).await {
+        let request = match &plans_because {
+            // Who asked for a change must not get a plan for it.
+            Some(reason) if start.kind != RunKind::Plan => Err(reason.clone()),
+            _ => self.run_request(&fleet, &start, begun.approval).await,
+        };
+        let (request, approval) = match request {
             Ok(found) => found,
             Err(reason) => {
                 let completed = CompletedRun::lost(start.kind, reason, clock::timestamp());
-                let result = RunResult::of(completed);
+                let result = RunResult::of(completed, &fleet);
                 return self.end(run, &start, begun.run, result).await;
             }
         };
@@ -170,6 +189,7 @@ impl Service {
                 if let Some(origin) = &mut completed.origin {
                     origin.is_authoritative = true;
                 }
+                completed.record.hint = completed.record.hint.or(plans_because);
                 if self.reads_configuration(&fleet, &start, &completed).await
                     && let Some(ReadBackup {
                         backup: read,
@@ -209,7 +229,7 @@ impl Service {
         let result = RunResult {
             commands,
             plan,
-            ..RunResult::of(completed)
+            ..RunResult::of(completed, &fleet)
         };
         self.end(run, &start, begun.run, result).await;
         if let Some(approval) = approval.filter(ApprovalRun::is_applied) {
@@ -237,12 +257,16 @@ impl Service {
     }
 
     /// Stores that a run starts. The space is checked before each run: its result must be stored.
-    async fn begin(&self, start: &RunToStart) -> Result<BegunRun, NoStart> {
+    async fn begin(
+        &self,
+        start: &RunToStart,
+        release: Option<ReleaseNumber>,
+    ) -> Result<BegunRun, NoStart> {
         self.check_space().await;
         if let Some(problem) = self.condition().no_runs {
             return Err(NoStart::Problem(problem));
         }
-        let stored = self.store().begin(run_start(start)).await;
+        let stored = self.store().begin(run_start(start, release)).await;
         let stored = stored.map_err(|error| {
             NoStart::Problem(format!("cannot store the run: {}", chain(&error)))
         })?;
@@ -307,6 +331,7 @@ impl Service {
             .after_run(&start.device, is_failure, ended);
         let result = Arc::new(EndedRun {
             run: new,
+            release: result.release,
             completed: result.completed,
             commands: result.commands,
             plan: result.plan,
@@ -430,7 +455,7 @@ impl Service {
 }
 
 /// What the store is told of a run that begins.
-fn run_start(start: &RunToStart) -> RunStart {
+fn run_start(start: &RunToStart, release: Option<ReleaseNumber>) -> RunStart {
     let (time, device) = (clock::timestamp(), start.device.to_string());
     let cause = match &start.cause {
         RunCause::Request { run, .. } => StartCause::Request(*run),
@@ -449,6 +474,8 @@ fn run_start(start: &RunToStart) -> RunStart {
         device,
         time,
         cause,
+        kind: start.kind,
+        release,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `switchtender serve`: the long-running process.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cli::commands::import::accept;
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
@@ -8,7 +9,7 @@ use crate::cli::interrupt::stop_process_on_signals;
 use crate::cli::options::device_state;
 use crate::cli::options::global::Global;
 use crate::cli::options::serve_state;
-use crate::cli::options::store_options::cannot_open;
+use crate::cli::options::store_options::{cannot_open, store_error};
 use crate::cli::runtime::block_on;
 use crate::fleet::device_run::STOP_GRACE;
 use crate::history::{HistoryStore, StoreLocation};
@@ -16,6 +17,7 @@ use crate::serve::access::{AccessPaths, AuditLog};
 use crate::serve::demo::DemoDirectory;
 use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
 use crate::serve::process_lock::{ProcessLock, ProcessLockError};
+use crate::serve::release::FleetInputs;
 use crate::serve::reload::log_warnings;
 use crate::serve::run_store::RunStoreError;
 use crate::serve::service::Service;
@@ -98,8 +100,9 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             stop: stopping.stop.clone(),
             abort: stopping.abort.clone(),
             uses_mocks: demo.is_some(),
+            inputs: inputs(&settings, &history, &state_dir).await?,
         };
-        let fleet = ServeFleet::load(settings, &context, &mut files).await;
+        let fleet = context.inputs.load(settings, &context, &mut files).await;
         let fleet = fleet.map_err(load_error)?;
         log_warnings(&fleet);
         let synchronized = fleet.synchronize_states();
@@ -170,6 +173,40 @@ fn cannot_use(location: &StoreLocation, error: RunStoreError) -> CommandError {
         Some(hint) => error.hint(&hint),
         None => error,
     }
+}
+
+/// Where the devices come from: releases, if the store has some, or if there is nothing else.
+async fn inputs(
+    settings: &ServeSettings,
+    history: &HistoryStore,
+    state_dir: &Path,
+) -> Result<FleetInputs, CommandError> {
+    let newest = history.query(|reader| reader.newest_release()).await;
+    let has_releases = newest.map_err(store_error)?.is_some();
+    if settings.uses_own_files() {
+        return if has_releases {
+            Err(own_files_error(settings))
+        } else {
+            Ok(FleetInputs::OwnFiles)
+        };
+    }
+    if !has_releases && settings.puppet_server.is_some() {
+        return Ok(FleetInputs::OwnFiles);
+    }
+    Ok(FleetInputs::releases(Arc::new(history.clone()), state_dir))
+}
+
+/// A process with files of its own would set devices back to them.
+fn own_files_error(settings: &ServeSettings) -> CommandError {
+    let findings = settings.settings_of_release();
+    if !findings.is_empty() {
+        return CommandError::findings(findings);
+    }
+    let inventory = settings.inventory.display();
+    CommandError::new(format!(
+        "the store has releases, and this process has {inventory}"
+    ))
+    .hint("move it into the directory of `switchtender fleet publish`")
 }
 
 fn lock_error(error: ProcessLockError) -> CommandError {

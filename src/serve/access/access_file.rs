@@ -116,6 +116,7 @@ pub(crate) struct ApiToken {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
     /// Digest of the token.
+    #[serde(deserialize_with = "token_digest")]
     pub(crate) sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires: Option<Timestamp>,
@@ -268,23 +269,46 @@ fn read(path: &Path) -> Result<AccessRules, AccessError> {
         });
     }
     let text = regular_file::read_open_text(file, regular_file::LARGEST).map_err(failed)?;
-    let rules: AccessRules = toml::from_str(&text).map_err(|error| {
-        let source = Source::new("", text.as_str());
-        let (line, column) = source.position(error.span().map_or(0, |span| span.start));
-        AccessError::Invalid {
-            path: path.to_owned(),
-            line,
-            column,
-            reason: masked(error.message()),
+    AccessRules::parse(path, &text)
+}
+
+impl AccessRules {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// It is invalid. The message has no secret.
+    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, AccessError> {
+        let rules: Self = toml::from_str(text).map_err(|error| {
+            let source = Source::new("", text);
+            let (line, column) = source.position(error.span().map_or(0, |span| span.start));
+            AccessError::Invalid {
+                path: path.to_owned(),
+                line,
+                column,
+                reason: masked(error.message()),
+            }
+        })?;
+        let mut names = rules.users.keys().chain(rules.tokens.keys());
+        match names.find(|name| RESERVED_NAMES.contains(&name.as_str())) {
+            Some(name) => Err(AccessError::Reserved {
+                path: path.to_owned(),
+                name: name.clone(),
+            }),
+            None => Ok(rules),
         }
-    })?;
-    let mut names = rules.users.keys().chain(rules.tokens.keys());
-    match names.find(|name| RESERVED_NAMES.contains(&name.as_str())) {
-        Some(name) => Err(AccessError::Reserved {
-            path: path.to_owned(),
-            name: name.clone(),
-        }),
-        None => Ok(rules),
+    }
+}
+
+/// A digest of a token. A token in its place is an error that does not have it.
+fn token_digest<'de, D: serde::Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    let text = String::deserialize(value)?;
+    let is_digest = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_digest {
+        Ok(text)
+    } else {
+        let text =
+            "`sha256` is no digest of a token: write the one of `switchtender access add-token`";
+        Err(serde::de::Error::custom(text))
     }
 }
 
@@ -380,12 +404,17 @@ mod tests {
                 format!("[users.alice]\nrole = \"view\"\npassword = [\"{hash}\"]\n"),
                 3,
             ),
+            (
+                "[tokens.ci]\nrole = \"view\"\nsha256 = \"swt_s3cret\"\n".to_owned(),
+                3,
+            ),
         ] {
             fs::write(&path, &text).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
             let error = crate::error_chain::chain(&read(&path).unwrap_err());
             assert!(error.contains(&format!("access.toml:{line}:")), "{error}");
             assert!(!error.contains("argon2id$v"), "{error}");
+            assert!(!error.contains("s3cret"), "{error}");
         }
     }
 
@@ -396,7 +425,10 @@ mod tests {
         for name in RESERVED_NAMES {
             for text in [
                 format!("[users.{name}]\nrole = \"view\"\n"),
-                format!("[tokens.{name}]\nrole = \"view\"\nsha256 = \"00\"\n"),
+                format!(
+                    "[tokens.{name}]\nrole = \"view\"\nsha256 = \"{}\"\n",
+                    "0".repeat(64)
+                ),
             ] {
                 fs::write(&path, text).unwrap();
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();

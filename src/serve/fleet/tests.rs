@@ -24,6 +24,7 @@ async fn load_result(
         stop: CancellationToken::new(),
         abort: CancellationToken::new(),
         uses_mocks: false,
+        inputs: crate::serve::release::FleetInputs::OwnFiles,
     };
     let settings = ServeSettings::parse(&source, dir).unwrap();
     let mut files = WatchedFiles::default();

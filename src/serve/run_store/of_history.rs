@@ -14,6 +14,7 @@ use crate::error_chain::chain;
 use crate::history::approvals::ApprovalEntry;
 use crate::history::device_state::{KnownDevice, StoredSchedule};
 use crate::history::{HistoryError, HistoryStore, NewRun, RunEffect, RunId, Space};
+use crate::run_kind::RunKind;
 use crate::store::blocking_io;
 
 impl From<HistoryError> for RunStoreError {
@@ -82,8 +83,19 @@ impl RunStore for HistoryStore {
                     None => return Ok(BeginAnswer::Withdrawn),
                 },
             };
-            let approval = writer.reader().approval_of_run(id)?;
-            Ok(BeginAnswer::Begun(Box::new(BegunRun { id, run, approval })))
+            writer.set_run_release(id, start.release)?;
+            let newer_release = match start.kind {
+                RunKind::Plan => None,
+                RunKind::Apply | RunKind::Noop => {
+                    writer.use_release(&start.device, start.release)?
+                }
+            };
+            Ok(BeginAnswer::Begun(Box::new(BegunRun {
+                id,
+                run,
+                approval: writer.reader().approval_of_run(id)?,
+                newer_release,
+            })))
         });
         Ok(begun.await?)
     }
@@ -100,6 +112,7 @@ impl RunStore for HistoryStore {
                     lost_commands: 0,
                 });
             }
+            writer.set_run_release(id, ended.release)?;
             if let Some(made) = &ended.plan {
                 writer.set_plan(made.approval, &made.plan)?;
             }

@@ -138,6 +138,10 @@ pub(crate) enum RuleSubject<'a> {
 }
 
 impl DeviceRule {
+    pub(crate) fn settings(&self) -> &DeviceSettingsTable {
+        &self.settings
+    }
+
     pub(crate) fn is_label(&self) -> bool {
         matches!(self.target, RuleTarget::Label(_))
     }

@@ -216,11 +216,17 @@ fn conditions(condition: Condition) -> Vec<String> {
         rejected_settings,
         failed_backup,
         loaded: _,
+        release: _,
+        rejected_release,
         runner,
     } = condition;
     let all = [
         ("No run starts", no_runs),
         ("The changed settings were rejected", rejected_settings),
+        (
+            "Runs only plan. The newest release is not used",
+            rejected_release,
+        ),
         ("The last backup failed", failed_backup),
         ("This process only reads. The devices are run by", runner),
     ];

@@ -166,5 +166,9 @@ fn summary(detail: &RunDetail) -> Vec<NamedValue> {
     rows.extend(revision.map(|revision| NamedValue::new("Commit", revision.to_string())));
     rows.push(NamedValue::new("Number", run.id.to_string()));
     rows.push(NamedValue::new("UUID", run.uuid.to_string()));
+    let release = run
+        .release
+        .map(|release| NamedValue::new("Release", release.to_string()));
+    rows.extend(release);
     rows
 }

@@ -47,6 +47,7 @@ async fn start(windows: &str) -> TestServer {
         stop: CancellationToken::new(),
         abort: CancellationToken::new(),
         uses_mocks: true,
+        inputs: crate::serve::release::FleetInputs::OwnFiles,
     };
     let mut files = WatchedFiles::default();
     let fleet = ServeFleet::load(settings, &context, &mut files)

@@ -254,6 +254,7 @@ async fn fleet(dir: &Path, count: usize, stop: &CancellationToken) -> ServeFleet
         stop: stop.clone(),
         abort: CancellationToken::new(),
         uses_mocks: false,
+        inputs: crate::serve::release::FleetInputs::OwnFiles,
     };
     let mut files = WatchedFiles::default();
     ServeFleet::load(settings, &context, &mut files)

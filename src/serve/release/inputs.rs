@@ -1,0 +1,199 @@
+//! Where the devices of a process come from: its own files, or the newest release.
+//!
+//! The newest release that loads is used. A release that does not load stays rejected with its reason, and the one
+//! before stays in use, for plans only: a device must not be set back to what is no longer wanted.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::directories::ReleaseDirectories;
+use super::source::ReleaseSource;
+use crate::error_chain::chain;
+use crate::history::releases::{Release, ReleaseNumber};
+use crate::serve::access::AccessPaths;
+use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
+use crate::serve::reload;
+use crate::serve::settings::ServeSettings;
+use crate::serve::watched_files::WatchedFiles;
+use crate::store::blocking_io;
+use crate::store::file::{self, Durability};
+
+/// Users and tokens in a release.
+pub(crate) const RELEASE_ACCESS: &str = "access.toml";
+
+/// Interval between two questions for a newer release.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+
+const NO_RELEASE: &str = "no release is published: run `switchtender fleet publish DIR`";
+
+/// Where the devices of a process come from.
+#[derive(Clone, Default)]
+pub(crate) enum FleetInputs {
+    #[default]
+    OwnFiles,
+    Releases(Arc<NodeReleases>),
+}
+
+/// The releases of a node.
+pub(crate) struct NodeReleases {
+    source: Arc<dyn ReleaseSource>,
+    directories: ReleaseDirectories,
+    /// The users and tokens of the node.
+    access: PathBuf,
+    /// The newest release that the node has stored and tried to load. `None`: it asks again.
+    tried: Mutex<Option<ReleaseNumber>>,
+}
+
+impl FleetInputs {
+    /// The releases of a source, with copies in the state directory.
+    pub(crate) fn releases(source: Arc<dyn ReleaseSource>, state_dir: &Path) -> Self {
+        Self::Releases(Arc::new(NodeReleases {
+            source,
+            directories: ReleaseDirectories::below(state_dir),
+            access: AccessPaths::in_state_directory(state_dir).access_file(),
+            tried: Mutex::default(),
+        }))
+    }
+
+    /// Loads the devices, and adds the files that it reads.
+    ///
+    /// # Errors
+    /// The settings of the node are invalid, or its own files. An invalid release is no error.
+    pub(crate) async fn load(
+        &self,
+        settings: ServeSettings,
+        context: &LoadContext,
+        files: &mut WatchedFiles,
+    ) -> Result<ServeFleet, LoadFleetError> {
+        match self {
+            Self::OwnFiles => ServeFleet::load(settings, context, files).await,
+            Self::Releases(releases) => releases.load(&settings, context, files).await,
+        }
+    }
+
+    /// Waits until there is a release that is newer than those that were tried.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub(crate) async fn changed(&self) {
+        match self {
+            Self::OwnFiles => std::future::pending().await,
+            Self::Releases(releases) => releases.changed().await,
+        }
+    }
+}
+
+impl NodeReleases {
+    fn tried(&self) -> MutexGuard<'_, Option<ReleaseNumber>> {
+        self.tried.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn changed(&self) {
+        let mut is_reported = false;
+        loop {
+            tokio::time::sleep(CHECK_INTERVAL).await;
+            let tried = *self.tried();
+            match self.source.newest(tried).await {
+                Ok(Some(_)) => return,
+                Ok(None) => is_reported = false,
+                Err(error) if !is_reported => {
+                    tracing::warn!("{}", chain(&error));
+                    is_reported = true;
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Loads the newest release that can be loaded; without one, there are no devices.
+    async fn load(
+        &self,
+        settings: &ServeSettings,
+        context: &LoadContext,
+        files: &mut WatchedFiles,
+    ) -> Result<ServeFleet, LoadFleetError> {
+        let wrong = settings.settings_of_release();
+        if !wrong.is_empty() {
+            return Err(wrong.into());
+        }
+        let (newest, mut rejected) = match self.fetch().await {
+            Ok(newest) => (newest, None),
+            Err(reason) => (None, Some(reason)),
+        };
+        *self.tried() = newest;
+        let directories = self.directories.clone();
+        for release in blocking_io::run(move || directories.stored()).await {
+            let number = release.number;
+            match self.load_one(&release, settings, context, files).await {
+                Ok(mut fleet) => {
+                    fleet.rejected_release = rejected;
+                    self.complete(&release, newest);
+                    return Ok(fleet);
+                }
+                Err(error) => {
+                    let reason = format!("release {number}: {}", reload::render(&error));
+                    tracing::error!("rejected: {reason}");
+                    rejected.get_or_insert(reason);
+                }
+            }
+        }
+        let reason = rejected.unwrap_or_else(|| NO_RELEASE.to_owned());
+        Ok(ServeFleet::without_devices(
+            settings.clone(),
+            context,
+            reason,
+        ))
+    }
+
+    /// Stores the newest release in the state directory.
+    ///
+    /// # Errors
+    /// Why it is not there.
+    async fn fetch(&self) -> Result<Option<ReleaseNumber>, String> {
+        let newest = self.source.newest(None).await;
+        let Some(release) = newest.map_err(|error| chain(&error))? else {
+            return Ok(None);
+        };
+        let number = release.number;
+        let stored = self.directories.store(&release, &*self.source).await;
+        stored.map_err(|error| format!("release {number}: {}", chain(&error)))?;
+        Ok(Some(number))
+    }
+
+    async fn load_one(
+        &self,
+        release: &Release,
+        settings: &ServeSettings,
+        context: &LoadContext,
+        files: &mut WatchedFiles,
+    ) -> Result<ServeFleet, LoadFleetError> {
+        let of_release = ServeSettings::load_release(&self.directories.path(release.number))?;
+        let joined = settings.with_release(&of_release)?;
+        let mut fleet = ServeFleet::load(joined, context, files).await?;
+        fleet.release = Some(release.number);
+        Ok(fleet)
+    }
+
+    /// Installs the users of a release that is used, and removes the releases that are not needed.
+    fn complete(&self, release: &Release, newest: Option<ReleaseNumber>) {
+        if let Err(error) = self.install_access(release) {
+            tracing::error!("cannot use the users and tokens of the release: {error}");
+        }
+        let needed: Vec<ReleaseNumber> = newest.into_iter().chain([release.number]).collect();
+        if let Err(error) = self.directories.remove_others(&needed) {
+            tracing::warn!("cannot remove old releases: {error}");
+        }
+    }
+
+    /// Replaces the users and tokens of the node, if the release has some.
+    fn install_access(&self, release: &Release) -> Result<(), String> {
+        if !release.files.contains_key(RELEASE_ACCESS) {
+            return Ok(());
+        }
+        let path = self.directories.path(release.number).join(RELEASE_ACCESS);
+        let content = std::fs::read(path).map_err(|error| error.to_string())?;
+        let written = file::replace(&self.access, &content, Durability::Disk);
+        written.map_err(|error| chain(&error))
+    }
+}

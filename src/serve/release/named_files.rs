@@ -1,0 +1,77 @@
+//! Files that an inventory names: certificates and known hosts are published, secrets are not.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use switchtender_devices::diagnostic::Diagnostic;
+
+use super::collect::{CollectError, ReleaseFiles};
+use crate::inventory::Inventory;
+use crate::inventory::secret_source::SecretSource;
+use crate::inventory::table_settings::{Jump, TableSettings};
+
+/// Adds the certificates and known hosts in the directory. Returns errors about secrets there: nodes would not have them.
+///
+/// # Errors
+/// A file cannot be read.
+pub(crate) fn add(
+    release: &mut ReleaseFiles<'_>,
+    inventory: &Inventory,
+) -> Result<Vec<Diagnostic>, CollectError> {
+    let mut named = NamedFiles::default();
+    for device in inventory.devices.values() {
+        named.add_settings(release, &device.settings);
+    }
+    if let Some(vault) = &inventory.vault {
+        named.public.extend(vault.ca_file.clone());
+    }
+    for path in &named.public {
+        // Others are files that each node has.
+        if release.has_inside(path) {
+            release.add(path)?;
+        }
+    }
+    Ok(named.findings)
+}
+
+#[derive(Default)]
+struct NamedFiles {
+    public: BTreeSet<PathBuf>,
+    /// Errors are reported once for a setting of many devices.
+    seen: BTreeSet<(&'static str, PathBuf)>,
+    findings: Vec<Diagnostic>,
+}
+
+impl NamedFiles {
+    fn add_settings(&mut self, release: &ReleaseFiles<'_>, settings: &TableSettings) {
+        self.public
+            .extend(settings.ca_file.iter().map(|one| one.value.clone()));
+        let known_hosts = settings.known_hosts.iter().flat_map(|one| &one.value);
+        self.public.extend(known_hosts.cloned());
+        let secrets = settings.secrets().into_iter().filter_map(|(key, setting)| {
+            let setting = setting.as_ref()?;
+            match &setting.value {
+                SecretSource::File(path) => Some((key, path, &setting.origin)),
+                _ => None,
+            }
+        });
+        let private_key = settings.private_key.iter();
+        let private_key = private_key.map(|one| ("private_key", &one.value, &one.origin));
+        for (key, path, origin) in secrets.chain(private_key) {
+            if release.has_inside(path) && self.seen.insert((key, path.clone())) {
+                let text = format!(
+                    "`{key}`: {} is in the directory that is published, and secrets are not published",
+                    path.display()
+                );
+                let help = "name the path that the file has on each node, such as `/etc/switchtender/secrets/sw1`";
+                self.findings
+                    .push(origin.error("secret-file", text).help(help));
+            }
+        }
+        if let Some(jump) = &settings.jump
+            && let Jump::Host(host) = &jump.value
+        {
+            self.add_settings(release, host);
+        }
+    }
+}
