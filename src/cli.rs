@@ -24,8 +24,8 @@ use clap::{FromArgMatches, Parser, Subcommand};
 
 use commands::{
     access, apply, backup, cert, complete_names, completions, coverage, device, doctor, drift,
-    driver, explain, facts, graph, history, import, inventory, man, mock, model, plan, report,
-    resource, run_device, schema, serve, state, state_dir, store, types, undo, validate,
+    driver, explain, facts, fleet, graph, history, import, inventory, man, mock, model, plan,
+    report, resource, run_device, schema, serve, state, state_dir, store, types, undo, validate,
 };
 use exit::{CommandError, Exit};
 use options::global::Global;
@@ -70,6 +70,7 @@ pub(crate) enum Command {
     State(state::StateArgs),
     StateDir(state_dir::StateDirArgs),
     Serve(serve::ServeArgs),
+    Fleet(fleet::FleetArgs),
     Run(run_device::RunDeviceArgs),
     History(history::HistoryArgs),
     Drift(drift::DriftArgs),
@@ -107,6 +108,7 @@ impl Command {
             Command::State(args) => state::run(&args),
             Command::StateDir(args) => state_dir::run(&args),
             Command::Serve(args) => serve::run(&args, global),
+            Command::Fleet(args) => fleet::run(&args, global),
             Command::Run(args) => run_device::run(&args, global),
             Command::History(args) => history::run(&args, global),
             Command::Drift(args) => drift::run(&args, global),

@@ -18,6 +18,7 @@ pub(crate) mod drift;
 pub(crate) mod driver;
 pub(crate) mod explain;
 pub(crate) mod facts;
+pub(crate) mod fleet;
 pub(crate) mod graph;
 pub(crate) mod history;
 pub(crate) mod import;

@@ -217,12 +217,15 @@ impl HistoryWriter<'_> {
         Ok(())
     }
 
-    /// Removes releases that neither a stored run nor a device has; the newest stays.
+    /// Removes releases that no stored run, device or node has; the newest stays.
     pub(super) fn remove_unused_releases(&self) -> Result<(), HistoryError> {
         self.connection.execute(
             "DELETE FROM release WHERE number < (SELECT max(number) FROM release)
                  AND number NOT IN (SELECT release FROM run WHERE release IS NOT NULL)
-                 AND number NOT IN (SELECT release FROM device WHERE release IS NOT NULL)",
+                 AND number NOT IN (SELECT release FROM device WHERE release IS NOT NULL)
+                 AND CAST(number AS TEXT) NOT IN (
+                     SELECT coalesce(CAST(json_extract(record, '$.release') AS TEXT), '')
+                     FROM node)",
             [],
         )?;
         self.connection.execute(

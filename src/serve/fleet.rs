@@ -380,6 +380,28 @@ impl ServeFleet {
         stores.try_for_each(Store::synchronize)
     }
 
+    /// The inventory, if there is one.
+    pub(crate) fn inventory(&self) -> Option<&Inventory> {
+        Some(&self.connector.as_ref()?.inventory)
+    }
+
+    /// The directories of catalogs with the names of their devices.
+    pub(crate) fn catalogs(&self) -> Vec<(CatalogPath, Vec<String>)> {
+        let mut catalogs: BTreeMap<&CatalogPath, Vec<String>> = BTreeMap::new();
+        for device in self.devices.values() {
+            if let ServedCatalog::Path(path) = &device.source {
+                catalogs
+                    .entry(path)
+                    .or_default()
+                    .push(device.name.to_string());
+            }
+        }
+        let catalogs = catalogs.into_iter();
+        catalogs
+            .map(|(path, devices)| (path.clone(), devices))
+            .collect()
+    }
+
     /// The secrets of `serve.toml`. Those in Vault are on the server of the inventory.
     pub(crate) fn secrets_of_settings(&self) -> Secrets {
         match &self.connector {

@@ -6,6 +6,7 @@ mod kills;
 mod process;
 mod puppetdb;
 mod receiver;
+mod releases;
 mod web;
 mod webhook;
 

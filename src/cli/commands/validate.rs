@@ -34,6 +34,7 @@ use crate::inventory::{Device, Inventory, InventoryOptions};
 use crate::manifest::ManifestCompiler;
 use crate::parallel;
 use crate::route::HostResourcePolicy;
+use crate::serve::settings::CatalogPath;
 use crate::validate::{
     CatalogTarget, Policy, RuleContext, TargetKind, TargetResolver, cross_catalog,
 };
@@ -139,11 +140,44 @@ pub(crate) struct ValidateArgs {
 
     /// File with severities per rule and host types [default: ./switchtender.toml]
     #[arg(long, value_name = "FILE")]
-    settings: Option<PathBuf>,
+    pub(crate) settings: Option<PathBuf>,
 
     /// Directory of models and drivers that override the built-in ones
     #[arg(long, value_name = "DIR")]
-    definitions: Option<PathBuf>,
+    pub(crate) definitions: Option<PathBuf>,
+}
+
+impl ValidateArgs {
+    /// The checks of the catalogs of an inventory.
+    pub(crate) fn of_inventory(inventory: &Path, catalog: CatalogPath, devices: Selection) -> Self {
+        let (paths, state, selection) = match catalog {
+            CatalogPath::Catalogs(path) => (vec![path], None, Selection::default()),
+            CatalogPath::State(path) => (Vec::new(), Some(path), devices),
+        };
+        Self {
+            paths,
+            state,
+            manifest: ManifestArgs::default(),
+            selection,
+            state_dir: None,
+            inventory: Some(inventory.to_owned()),
+            source: SourceCommandArgs { run_commands: true },
+            kind: TargetKind::default(),
+            platform: None,
+            host_resources: HostResourcePolicy::default(),
+            deny: None,
+            format: ValidateFormat::Human,
+            path_map: Vec::new(),
+            jobs: None,
+            facts: None,
+            running: None,
+            strict: None,
+            max_shutdown: None,
+            limit: 20,
+            settings: None,
+            definitions: None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -122,11 +122,16 @@ impl<'a> ReleaseFiles<'a> {
     fn path_below(&self, path: &Path) -> Result<String, CollectError> {
         let below = path.strip_prefix(self.directory);
         let below = below.map_err(|_| self.outside(path))?;
-        let mut parts = below.components();
-        if !parts.all(|part| matches!(part, Component::Normal(_))) {
-            return Err(self.outside(path));
+        let mut normal = PathBuf::new();
+        for part in below.components() {
+            match part {
+                Component::Normal(name) => normal.push(name),
+                Component::ParentDir if normal.pop() => {}
+                Component::CurDir => {}
+                _ => return Err(self.outside(path)),
+            }
         }
-        let text = below.to_str();
+        let text = normal.to_str();
         text.map(str::to_owned)
             .ok_or_else(|| CollectError::Name(path.to_owned()))
     }

@@ -197,3 +197,150 @@ impl NodeReleases {
         written.map_err(|error| chain(&error))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+
+    use switchtender_devices::diagnostic::Source;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::clock;
+    use crate::history::releases::{NewRelease, Published};
+    use crate::history::{HistoryOptions, HistoryStore};
+    use crate::serve::release::plans_only;
+    use crate::store::Store;
+
+    const INVENTORY: &str = "[defaults]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.1\"\n\
+                             user = \"ops\"\npassword = { env = \"LAB_PASSWORD\" }\n[device.sw1]\n";
+    const STATE: &str = "network_vlan:\n  10:\n    vlan_name: users\n";
+
+    struct Node {
+        directory: tempfile::TempDir,
+        history: HistoryStore,
+        context: LoadContext,
+    }
+
+    impl Node {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let history = HistoryOptions::at(directory.path().join("history.db"));
+            let history = HistoryStore::open(history).unwrap();
+            let state_dir = directory.path().join("state");
+            let inputs = FleetInputs::releases(Arc::new(history.clone()), &state_dir);
+            let context = LoadContext {
+                store: Store::at(&state_dir),
+                stop: CancellationToken::new(),
+                abort: CancellationToken::new(),
+                uses_mocks: false,
+                inputs,
+            };
+            Self {
+                directory,
+                history,
+                context,
+            }
+        }
+
+        async fn publish(&self, settings: &str, others: &[(&str, &str)]) {
+            let common = [
+                ("fleet.toml", settings),
+                ("inventory.toml", INVENTORY),
+                ("state/device/sw1.yaml", STATE),
+            ];
+            let files = common.iter().chain(others);
+            let files: BTreeMap<String, Vec<u8>> = files
+                .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
+                .collect();
+            let release = NewRelease {
+                files,
+                publisher: "alice".to_owned(),
+                revision: None,
+                published: clock::timestamp(),
+            };
+            let published = self.history.write(move |writer| writer.publish(&release));
+            assert!(matches!(published.await.unwrap(), Published::New(_)));
+        }
+
+        async fn try_load(&self, settings: &str) -> Result<ServeFleet, LoadFleetError> {
+            let source = Source::new("serve.toml", settings);
+            let settings = ServeSettings::parse(&source, self.directory.path()).unwrap();
+            let mut files = WatchedFiles::default();
+            self.context
+                .inputs
+                .load(settings, &self.context, &mut files)
+                .await
+        }
+
+        /// The release, the devices, and why the newest release is not used.
+        async fn load(&self) -> (Option<i64>, usize, String) {
+            let fleet = self.try_load("concurrency = 3\n").await.unwrap();
+            assert_eq!(fleet.settings.concurrency, 3);
+            let reason = plans_only(&fleet, None).unwrap_or_default();
+            (
+                fleet.release.map(|one| one.0),
+                fleet.scheduled().len(),
+                reason,
+            )
+        }
+
+        fn stored(&self) -> Vec<String> {
+            let entries = fs::read_dir(self.directory.path().join("state/releases")).unwrap();
+            let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            let mut names: Vec<String> = names.collect();
+            names.sort();
+            names
+        }
+    }
+
+    const SETTINGS: &str = "[defaults]\nstate = \"state\"\n";
+
+    #[tokio::test]
+    async fn node_uses_the_newest_release_and_rejects_one_that_does_not_load() {
+        let node = Node::new();
+        let (release, devices, reason) = node.load().await;
+        assert_eq!((release, devices), (None, 0));
+        assert!(reason.contains("fleet publish"), "{reason}");
+
+        node.publish(SETTINGS, &[]).await;
+        assert_eq!(node.load().await, (Some(1), 1, String::new()));
+        node.publish("[defaults]\nstate = \"other\"\n", &[]).await;
+        let (release, devices, reason) = node.load().await;
+        assert_eq!((release, devices), (Some(1), 1), "the one before stays");
+        assert!(reason.contains("release 2: "), "{reason}");
+        node.publish(&format!("keep = \"3d\"\n{SETTINGS}"), &[])
+            .await;
+        assert_eq!(node.load().await, (Some(3), 1, String::new()));
+        assert_eq!(node.stored(), ["3", "3.json"]);
+    }
+
+    #[tokio::test]
+    async fn node_replaces_its_users_with_those_of_the_release() {
+        let node = Node::new();
+        let access = node.directory.path().join("state/serve/access.toml");
+        let users = "[users.alice]\nrole = \"view\"\n";
+        node.publish(SETTINGS, &[("access.toml", users)]).await;
+        node.load().await;
+        assert_eq!(fs::read_to_string(&access).unwrap(), users);
+        node.publish(&format!("keep = \"3d\"\n{SETTINGS}"), &[])
+            .await;
+        node.load().await;
+        assert_eq!(
+            fs::read_to_string(&access).unwrap(),
+            users,
+            "none: they stay"
+        );
+    }
+
+    #[tokio::test]
+    async fn settings_of_the_release_in_the_file_of_the_node_are_an_error() {
+        let node = Node::new();
+        node.publish(SETTINGS, &[]).await;
+        let error = node.try_load("inventory = \"inventory.toml\"\n").await;
+        let error = reload::render(&error.err().unwrap());
+        assert!(error.contains("serve.toml:1:"), "{error}");
+        assert!(error.contains("fleet.toml"), "{error}");
+    }
+}
