@@ -57,7 +57,7 @@ pub(crate) use configuration::ConfigurationVersion;
 pub(crate) use drift::{DriftEntry, DriftFilter};
 pub(crate) use error::HistoryError;
 pub(crate) use location::StoreLocation;
-pub(crate) use maintenance::{Retention, Space};
+pub(crate) use maintenance::{Retention, Space, free_space};
 pub(crate) use record::AddedRequest;
 pub(crate) use run::{
     CatalogOrigin, CompletedRun, ConnectionChange, NewRun, Requester, RequesterKind, RunEffect,

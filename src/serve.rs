@@ -21,6 +21,7 @@ mod queue;
 pub(crate) mod release;
 pub(crate) mod reload;
 pub(crate) mod request;
+mod results;
 pub(crate) mod run_store;
 mod runner_role;
 pub(crate) mod schedule;
@@ -28,6 +29,7 @@ pub(crate) mod service;
 pub(crate) mod settings;
 #[cfg(test)]
 mod simulation;
+mod spool;
 mod store_check;
 pub(crate) mod systemd;
 pub(crate) mod visible_service;

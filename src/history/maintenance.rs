@@ -228,7 +228,7 @@ impl HistoryStore {
 }
 
 /// The free bytes of the disk of a file.
-fn free_space(path: &Path) -> Result<u64, HistoryError> {
+pub(crate) fn free_space(path: &Path) -> Result<u64, HistoryError> {
     let statistics = rustix::fs::statvfs(path).map_err(|error| HistoryError::File(error.into()))?;
     Ok(statistics.f_bavail.saturating_mul(statistics.f_frsize))
 }

@@ -35,7 +35,8 @@ struct PendingFiles {
 /// What a run has read, and who requested it.
 pub(super) struct RunBackup {
     pub(super) device: String,
-    pub(super) run: RunId,
+    /// `None`: the store does not have it yet.
+    pub(super) run: Option<RunId>,
     pub(super) user: String,
     pub(super) backup: Backup,
 }
@@ -94,7 +95,7 @@ impl BackupWriter {
             let device = &read.device;
             let names = names.into_iter().map(|file| (file, device.clone()));
             pending.files.extend(names);
-            pending.runs.insert(read.run);
+            pending.runs.extend(read.run);
             pending.users.insert(read.user);
         }
         let _committing = self.committing.lock().await;
@@ -141,7 +142,11 @@ impl PendingFiles {
         let runs: Vec<String> = self.runs.iter().map(ToString::to_string).collect();
         let users: Vec<&str> = self.users.iter().map(String::as_str).collect();
         BackupCause {
-            run: runs.join(", "),
+            run: if runs.is_empty() {
+                "not stored yet".to_owned()
+            } else {
+                runs.join(", ")
+            },
             user: users.join(", "),
         }
     }

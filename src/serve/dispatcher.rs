@@ -43,6 +43,14 @@ pub(crate) struct RunToStart {
     pub(crate) due: Timestamp,
 }
 
+/// The runs that may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PermittedRuns {
+    All,
+    /// The store is away: scheduled runs are plans, and requests wait.
+    ScheduledPlans,
+}
+
 struct Entry {
     device: ScheduledDevice,
     /// `None`: its run waits or is in progress, or it is paused.
@@ -218,7 +226,11 @@ impl Dispatcher {
     }
 
     /// The next run that starts now.
-    pub(crate) fn next_start(&mut self, now: Timestamp) -> Option<RunToStart> {
+    pub(crate) fn next_start(
+        &mut self,
+        now: Timestamp,
+        permitted: PermittedRuns,
+    ) -> Option<RunToStart> {
         while let Some((due, _)) = self.due.first()
             && *due <= now
         {
@@ -241,7 +253,7 @@ impl Dispatcher {
             let entry = devices.get(device);
             entry.map_or_else(Membership::default, |entry| entry.device.member.clone())
         };
-        let waiting = self.queue.take(member)?;
+        let waiting = self.queue.take(member, permitted)?;
         let schedule = self.schedule(&waiting.device);
         let scheduled = schedule.map_or(RunKind::Plan, |schedule| schedule.kind_at(now));
         let kind = match &waiting.cause {
@@ -249,6 +261,9 @@ impl Dispatcher {
             RunCause::Request {
                 kind: Some(kind), ..
             } if *kind != RunKind::Apply || schedule.is_some_and(|one| one.applies) => *kind,
+            _ if scheduled == RunKind::Apply && permitted == PermittedRuns::ScheduledPlans => {
+                RunKind::Plan
+            }
             _ => scheduled,
         };
         Some(RunToStart {
@@ -388,7 +403,7 @@ mod tests {
                 kind: Some(requested),
             };
             dispatcher.request("sw1", cause, 0, now);
-            let start = dispatcher.next_start(now).unwrap();
+            let start = dispatcher.next_start(now, PermittedRuns::All).unwrap();
             assert_eq!(start.kind, expected);
         }
     }

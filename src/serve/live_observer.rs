@@ -10,8 +10,11 @@ use crate::fleet::device_run::{DeviceEvent, Observer};
 use crate::history::RunId;
 use crate::transaction::RunEvent;
 
-/// The observer of one run.
-pub(super) fn observer(service: &Service, run: RunId) -> Observer {
+/// The observer of one run. `None`: the store does not have it, so nobody can watch it.
+pub(super) fn observer(service: &Service, run: Option<RunId>) -> Observer {
+    let Some(run) = run else {
+        return Arc::new(|_, _| {});
+    };
     let service = service.clone();
     Arc::new(move |device: &DeviceName, event: DeviceEvent| {
         let event = match &event {

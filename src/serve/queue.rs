@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::dispatcher::RunCause;
+use super::dispatcher::{PermittedRuns, RunCause};
 use crate::fleet::limits::Membership;
 use crate::history::RunId;
 
@@ -81,7 +81,11 @@ impl RunQueue {
     }
 
     /// Takes the first run whose limits permit it.
-    pub(super) fn take(&mut self, membership: impl Fn(&str) -> Membership) -> Option<Waiting> {
+    pub(super) fn take(
+        &mut self,
+        membership: impl Fn(&str) -> Membership,
+        permitted: PermittedRuns,
+    ) -> Option<Waiting> {
         let mut found = None;
         for (position, waiting) in &self.waiting {
             if self.running.len() >= self.capacity(position.is_scheduled) {
@@ -91,7 +95,8 @@ impl RunQueue {
                 }
                 continue;
             }
-            if self.running.contains_key(&waiting.device) {
+            let is_permitted = position.is_scheduled || permitted == PermittedRuns::All;
+            if !is_permitted || self.running.contains_key(&waiting.device) {
                 continue;
             }
             let member = membership(&waiting.device);

@@ -7,6 +7,7 @@ mod of_history;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -69,6 +70,24 @@ pub(crate) trait RunStore: Send + Sync {
         approval: i64,
         run: NewRun,
     ) -> Result<Option<RunId>, RunStoreError>;
+}
+
+/// How long the store may take to answer.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+
+/// Waits for the store, but not for ever. What was asked can be done nevertheless.
+pub(super) async fn within_limit<T>(
+    asked: impl Future<Output = Result<T, RunStoreError>>,
+) -> Result<T, RunStoreError> {
+    let answer = tokio::time::timeout(ANSWER_LIMIT, asked).await;
+    answer.unwrap_or_else(|_| {
+        let seconds = ANSWER_LIMIT.as_secs();
+        Err(RunStoreError {
+            problem: StoreProblem::Away,
+            text: format!("the store does not answer within {seconds} s"),
+            hint: None,
+        })
+    })
 }
 
 /// When a device is due.
@@ -206,4 +225,4 @@ pub(crate) enum StoreProblem {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

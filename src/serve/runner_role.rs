@@ -29,6 +29,15 @@ pub(super) enum RunnerRole {
     Reader(String),
 }
 
+/// Why a process may not run devices.
+pub(super) enum LockProblem {
+    None,
+    /// The database cannot be reached.
+    Away(String),
+    /// Another process has the lock.
+    Other(String),
+}
+
 impl RunnerRole {
     /// Takes the lock of a store, or finds the process that has it.
     pub(super) async fn take(history: &HistoryStore) -> Result<Self, HistoryError> {
@@ -64,22 +73,22 @@ impl Service {
         self.inner.role.runner().is_some()
     }
 
-    /// Why this process may start no run: it lost the lock, and cannot take it again.
-    pub(super) async fn lock_problem(&self) -> Option<String> {
+    /// Whether this process has the lock still, or takes it again.
+    pub(super) async fn lock_problem(&self) -> LockProblem {
         let RunnerRole::Runner(lock) = &self.inner.role else {
-            return None;
+            return LockProblem::None;
         };
         let held = lock.lock().unwrap_or_else(PoisonError::into_inner).take();
         let held = blocking_io::run(move || held.filter(RunsLock::is_held)).await;
         let (held, problem) = match held {
-            Some(held) => (Some(held), None),
+            Some(held) => (Some(held), LockProblem::None),
             None => match take_lock(self.history()).await {
-                Ok(RunsLockState::Held(held)) => (Some(held), None),
+                Ok(RunsLockState::Held(held)) => (Some(held), LockProblem::None),
                 Ok(RunsLockState::Other(holder)) => (
                     None,
-                    Some(format!("{holder} runs the devices of this store")),
+                    LockProblem::Other(format!("{holder} runs the devices of this store")),
                 ),
-                Err(error) => (None, Some(chain(&error))),
+                Err(error) => (None, LockProblem::Away(chain(&error))),
             },
         };
         *lock.lock().unwrap_or_else(PoisonError::into_inner) = held;

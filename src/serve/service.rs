@@ -9,23 +9,26 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::accept_drift::DriftReader;
-use super::access::AuditLog;
+use super::access::{AccessPaths, AuditLog};
 use super::backup_writer::BackupWriter;
 use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
 use super::live_watch::LiveWatches;
 use super::request::{DeviceRequest, RequestedKind, RunRequestError};
-use super::run_store::{CancelRequest, DueTime, RunStore, RunStoreError};
+use super::results::deliver;
+use super::run_store::{CancelRequest, DueTime, RunStore, RunStoreError, within_limit};
 use super::runner_role::RunnerRole;
 use super::schedule::DeviceSchedule;
 use super::settings::ServeSettings;
+use super::spool::{SPOOL_LIMIT, Spool, SpoolSize};
 use crate::clock;
 use crate::history::device_state::Pause;
 use crate::history::releases::ReleaseNumber;
 use crate::history::{AddedRequest, HistoryStore, NewRun, RunEffect, RunId, RunUuid, Space};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
+use crate::store::StoreError;
 
 /// The priority of requests among each other.
 pub(super) const REQUEST_PRIORITY: i32 = 0;
@@ -41,6 +44,8 @@ pub(super) struct ServiceState {
     pub(super) history: HistoryStore,
     /// For the runs.
     pub(super) store: Arc<dyn RunStore>,
+    /// Results that the store has not taken yet.
+    pub(super) spool: Arc<Spool>,
     pub(super) audit: AuditLog,
     pub(super) live: LiveRuns,
     pub(super) watches: LiveWatches,
@@ -65,11 +70,30 @@ pub(super) struct ServiceState {
     pub(super) pauses: tokio::sync::Mutex<()>,
 }
 
+/// The files of the process.
+pub(crate) struct ServiceFiles {
+    audit: AuditLog,
+    spool: Arc<Spool>,
+}
+
+impl ServiceFiles {
+    /// # Errors
+    /// The directory of the process cannot be used.
+    pub(crate) fn open(paths: &AccessPaths) -> Result<Self, StoreError> {
+        Ok(Self {
+            audit: AuditLog::at(paths.audit_log()),
+            spool: Arc::new(Spool::open(paths.spool(), SPOOL_LIMIT)?),
+        })
+    }
+}
+
 /// What prevents the process from its work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct Condition {
     /// Why no run starts.
     pub(crate) no_runs: Option<String>,
+    /// Why no run changes a device: the store is away or full. Scheduled runs are plans.
+    pub(crate) no_applies: Option<String>,
     /// Why the last change of the settings was rejected.
     pub(crate) rejected_settings: Option<String>,
     /// Why the last backup was not written, committed or pushed.
@@ -92,6 +116,8 @@ pub(crate) struct ServiceReport {
     pub(crate) lateness_seconds: i64,
     pub(crate) is_stopping: bool,
     pub(crate) space: Option<Space>,
+    /// Results that wait for the store.
+    pub(crate) spool: SpoolSize,
     #[serde(flatten)]
     pub(crate) condition: Condition,
 }
@@ -105,12 +131,16 @@ impl Service {
     pub(crate) async fn start(
         fleet: ServeFleet,
         history: HistoryStore,
-        audit: AuditLog,
+        files: ServiceFiles,
         stop: CancellationToken,
     ) -> Result<Self, RunStoreError> {
         let now = clock::timestamp();
         let limits = fleet.limits();
         let store: Arc<dyn RunStore> = Arc::new(history.clone());
+        // Before runs are interrupted: these have ended.
+        if let Err(error) = deliver(&*store, &files.spool, |_, _| {}).await {
+            tracing::warn!("the spooled results wait: {error}");
+        }
         let role = RunnerRole::take(&history).await?;
         if let Some(runner) = role.runner() {
             tracing::warn!("this process only reads and passes requests on: {runner} runs devices");
@@ -133,7 +163,8 @@ impl Service {
             inner: Arc::new(ServiceState {
                 history,
                 store,
-                audit,
+                spool: files.spool,
+                audit: files.audit,
                 live: LiveRuns::new(),
                 watches: LiveWatches::default(),
                 dispatcher: Mutex::new(Dispatcher::new(limits)),
@@ -434,7 +465,7 @@ impl Service {
 
     /// The state of the process.
     pub(crate) async fn report(&self) -> ServiceReport {
-        let space = self.store().space().await.ok();
+        let space = within_limit(self.store().space()).await.ok();
         let dispatcher = self.inner.dispatcher();
         ServiceReport {
             running: dispatcher.running(),
@@ -442,6 +473,7 @@ impl Service {
             lateness_seconds: dispatcher.lateness(clock::timestamp()).as_secs(),
             is_stopping: self.inner.stop.is_cancelled(),
             space,
+            spool: self.inner.spool.size(),
             condition: self.condition(),
         }
     }

@@ -14,7 +14,7 @@ use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
 use test_support::stderr_note;
 
-use super::dispatcher::{Dispatcher, RunToStart, ScheduledDevice};
+use super::dispatcher::{Dispatcher, PermittedRuns, RunToStart, ScheduledDevice};
 use super::queue::QueueLimits;
 use super::schedule::DeviceSchedule;
 use crate::fleet::limits::Membership;
@@ -78,7 +78,7 @@ impl Simulation {
                 dispatcher.finish(&start.device, status.is_failure(), now);
                 ended.push((start, status, started, now));
             }
-            while let Some(start) = dispatcher.next_start(now) {
+            while let Some(start) = dispatcher.next_start(now, PermittedRuns::All) {
                 let late = Duration::try_from(now.duration_since(start.due)).unwrap();
                 outcome.latest = outcome.latest.max(late);
                 outcome.runs += 1;

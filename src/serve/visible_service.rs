@@ -121,6 +121,7 @@ impl<'a> VisibleService<'a> {
             let hidden =
                 |text: &mut String| "the log of the process has the reason".clone_into(text);
             condition.no_runs.iter_mut().for_each(hidden);
+            condition.no_applies.iter_mut().for_each(hidden);
             condition.rejected_settings.iter_mut().for_each(hidden);
             condition.failed_backup.iter_mut().for_each(hidden);
         }

@@ -2,7 +2,6 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -13,62 +12,53 @@ use tracing::Instrument as _;
 
 use super::approvals::ApprovalRun;
 use super::backup_writer::RunBackup;
-use super::dispatcher::{RunCause, RunToStart};
+use super::dispatcher::{PermittedRuns, RunCause, RunToStart};
 use super::fleet::{ReadBackup, ServeFleet};
 use super::live::{LiveEvent, LiveEventKind};
 use super::live_observer;
 use super::puppetdb;
 use super::release::plans_only;
+use super::results::RunResult;
 use super::run_store::{
-    BeginAnswer, BegunRun, DueTime, EndedRun, PlanForApproval, RunStart, StartCause,
+    BeginAnswer, PlanForApproval, RunStart, StartCause, StoreProblem, within_limit,
 };
-use super::runner_role::REQUEST_INTERVAL;
-use super::service::Service;
+use super::runner_role::{LockProblem, REQUEST_INTERVAL};
+use super::service::{Condition, Service};
 use super::settings::{BackupSettings, ConfigurationReads};
 use crate::clock::{self, puppet_time};
 use crate::error_chain::chain;
 use crate::fleet::runner::panic_message;
-use crate::history::puppetdb_commands::PuppetDbCommand;
+use crate::history::approvals::ApprovalOfRun;
 use crate::history::releases::ReleaseNumber;
-use crate::history::{
-    CompletedRun, ConnectionChange, NewRun, Requester, RunEffect, RunId, RunUuid, Space,
-};
+use crate::history::{CompletedRun, NewRun, Requester, RunId, RunUuid, Space};
 use crate::run_kind::RunKind;
+use crate::store::blocking_io;
 
-/// Interval between checks of the free space, and between attempts to store a result.
+/// Interval between checks of the free space.
 const SPACE_INTERVAL: Duration = Duration::from_secs(5);
 /// Interval between removals of old runs.
 const RETENTION_INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The longest sleep: the clock of the system can be set.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
-/// Attempts to store a result while the process stops.
-const LAST_ATTEMPTS: u32 = 3;
 
 /// Why a run does not start.
 enum NoStart {
     /// It waits until it can be stored.
     Problem(String),
+    /// It waits until the store answers.
+    Away(String),
     /// Another process has withdrawn the request.
     Withdrawn,
 }
 
-/// The result of a run.
-struct RunResult {
-    completed: CompletedRun,
-    release: Option<ReleaseNumber>,
-    commands: Vec<PuppetDbCommand>,
-    plan: Option<PlanForApproval>,
-}
-
-impl RunResult {
-    fn of(completed: CompletedRun, fleet: &ServeFleet) -> Self {
-        Self {
-            completed,
-            release: fleet.release,
-            commands: Vec::new(),
-            plan: None,
-        }
-    }
+/// A run that goes on: its begin is stored, or it is a plan without the store.
+struct StartedRun {
+    /// `None`: the store does not have it.
+    id: Option<RunId>,
+    run: NewRun,
+    approval: Option<ApprovalOfRun>,
+    /// The device was changed with this release, and that of the run is older.
+    newer_release: Option<ReleaseNumber>,
 }
 
 impl Service {
@@ -91,21 +81,28 @@ impl Service {
         let is_shared = self.history().is_shared();
         // The first tick is due at once; no run may start before it.
         self.check_space().await;
+        let deliver = self.deliver_spooled();
+        tokio::pin!(deliver);
         while !stop.is_cancelled() {
-            self.end_expired_requests().await;
-            self.advance_approvals().await;
+            if self.condition().no_applies.is_none() {
+                self.end_expired_requests().await;
+                self.advance_approvals().await;
+            }
             let sleep = self.start_runs(&mut runs);
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = self.inner.wake.notified() => {}
                 _ = runs.join_next(), if !runs.is_empty() => {}
                 () = tokio::time::sleep(sleep) => {}
+                () = &mut deliver => {}
                 _ = space.tick() => self.check_space().await,
                 _ = requests.tick(), if is_shared => self.find_requests().await,
                 _ = retention.tick() => self.remove_old_runs().await,
             }
         }
         while runs.join_next().await.is_some() {}
+        // What the last runs spooled may be stored still.
+        self.deliver_now().await;
     }
 
     /// Ends requests that nobody expects to run any more.
@@ -127,12 +124,22 @@ impl Service {
 
     /// Starts what can start. Returns the time until the next device is due.
     fn start_runs(&self, runs: &mut JoinSet<()>) -> Duration {
-        if self.condition().no_runs.is_some() {
+        let Condition {
+            no_runs,
+            no_applies,
+            ..
+        } = self.condition();
+        if no_runs.is_some() {
             return LONGEST_SLEEP;
         }
+        let permitted = if no_applies.is_some() {
+            PermittedRuns::ScheduledPlans
+        } else {
+            PermittedRuns::All
+        };
         let now = clock::timestamp();
         let mut dispatcher = self.inner.dispatcher();
-        while let Some(start) = dispatcher.next_start(now) {
+        while let Some(start) = dispatcher.next_start(now, permitted) {
             let service = self.clone();
             let span = tracing::info_span!("device", name = &*start.device);
             runs.spawn(async move { service.run_device(start).await }.instrument(span));
@@ -149,7 +156,7 @@ impl Service {
     /// Runs a device and stores the result.
     async fn run_device(&self, mut start: RunToStart) {
         let fleet = self.inner.fleet();
-        let begun = match self.begin(&start, fleet.release).await {
+        let begun = match self.begin(&mut start, fleet.release).await {
             Ok(begun) => begun,
             Err(reason) => return self.cannot_begin(&start, reason),
         };
@@ -163,7 +170,10 @@ impl Service {
         if plans_because.is_some() && begun.run.follows_windows {
             start.kind = RunKind::Plan;
         }
-        self.emit(run, &start, LiveEventKind::Started { kind: start.kind });
+        if let Some(run) = run {
+            let kind = start.kind;
+            self.emit(run, &start, LiveEventKind::Started { kind });
+        }
         let observer = live_observer::observer(self, run);
         let request = match &plans_because {
             // Who asked for a change must not get a plan for it.
@@ -174,8 +184,8 @@ impl Service {
             Ok(found) => found,
             Err(reason) => {
                 let completed = CompletedRun::lost(start.kind, reason, clock::timestamp());
-                let result = RunResult::of(completed, &fleet);
-                return self.end(run, &start, begun.run, result).await;
+                let result = RunResult::of(begun.run, completed, &fleet);
+                return self.end(&start, result).await;
             }
         };
         let work = fleet.run(&start.device, request, &observer);
@@ -229,9 +239,9 @@ impl Service {
         let result = RunResult {
             commands,
             plan,
-            ..RunResult::of(completed, &fleet)
+            ..RunResult::of(begun.run, completed, &fleet)
         };
-        self.end(run, &start, begun.run, result).await;
+        self.end(&start, result).await;
         if let Some(approval) = approval.filter(ApprovalRun::is_applied) {
             self.end_approved(approval.id, &start.device, status).await;
         }
@@ -256,34 +266,62 @@ impl Service {
         self.inner.condition().failed_backup = problem;
     }
 
-    /// Stores that a run starts. The space is checked before each run: its result must be stored.
+    /// Stores that a run starts. The space is checked before each run: its result must be stored. Without the store, a
+    /// scheduled run is a plan, and its result is spooled.
     async fn begin(
         &self,
-        start: &RunToStart,
+        start: &mut RunToStart,
         release: Option<ReleaseNumber>,
-    ) -> Result<BegunRun, NoStart> {
-        self.check_space().await;
-        if let Some(problem) = self.condition().no_runs {
+    ) -> Result<StartedRun, NoStart> {
+        if self.condition().no_applies.is_none() {
+            self.check_space().await;
+        }
+        let Condition {
+            no_runs,
+            no_applies,
+            ..
+        } = self.condition();
+        if let Some(problem) = no_runs {
             return Err(NoStart::Problem(problem));
         }
-        let stored = self.store().begin(run_start(start, release)).await;
-        let stored = stored.map_err(|error| {
-            NoStart::Problem(format!("cannot store the run: {}", chain(&error)))
-        })?;
-        match stored {
-            BeginAnswer::Begun(begun) => Ok(*begun),
-            BeginAnswer::Withdrawn => Err(NoStart::Withdrawn),
+        let asked = run_start(start, release);
+        if let Some(reason) = no_applies {
+            return without_store(start, asked, reason);
         }
+        let error = match within_limit(self.store().begin(asked.clone())).await {
+            Ok(BeginAnswer::Begun(begun)) => {
+                let begun = *begun;
+                return Ok(StartedRun {
+                    id: Some(begun.id),
+                    run: begun.run,
+                    approval: begun.approval,
+                    newer_release: begun.newer_release,
+                });
+            }
+            Ok(BeginAnswer::Withdrawn) => return Err(NoStart::Withdrawn),
+            Err(error) => error,
+        };
+        let reason = format!("cannot store the run: {error}");
+        if error.problem == StoreProblem::Refused {
+            return Err(NoStart::Problem(reason));
+        }
+        self.refuse_applies(reason.clone());
+        without_store(start, asked, reason)
     }
 
     /// A run whose start cannot be stored does not start. A request waits again.
     fn cannot_begin(&self, start: &RunToStart, reason: NoStart) {
         let now = clock::timestamp();
-        let NoStart::Problem(reason) = reason else {
-            return self.inner.dispatcher().finish(&start.device, false, now);
-        };
-        tracing::error!("a run does not start: {reason}");
-        self.refuse_runs(reason);
+        match reason {
+            NoStart::Withdrawn => {
+                return self.inner.dispatcher().finish(&start.device, false, now);
+            }
+            NoStart::Problem(reason) => {
+                tracing::error!("a run does not start: {reason}");
+                self.refuse_runs(reason);
+            }
+            NoStart::Away(reason) => tracing::warn!("a requested run waits: {reason}"),
+        }
         let mut dispatcher = self.inner.dispatcher();
         dispatcher.finish(&start.device, false, now);
         if let RunCause::Request { .. } = &start.cause {
@@ -321,88 +359,58 @@ impl Service {
         }
     }
 
-    /// Stores the result, and only then ends the run.
-    async fn end(&self, run: RunId, start: &RunToStart, new: NewRun, result: RunResult) {
-        let (status, ended) = (result.completed.record.status(), result.completed.ended);
-        let is_failure = status.is_failure();
-        let (due, failures) = self
-            .inner
-            .dispatcher()
-            .after_run(&start.device, is_failure, ended);
-        let result = Arc::new(EndedRun {
-            run: new,
-            release: result.release,
-            completed: result.completed,
-            commands: result.commands,
-            plan: result.plan,
-            due: DueTime {
-                device: start.device.to_string(),
-                due,
-                failures,
-            },
-        });
-        let effect = self.store_result(run, &result).await;
-        self.inner
-            .dispatcher()
-            .finish(&start.device, is_failure, ended);
-        if let Some(effect) = effect {
-            let record = &result.completed.record;
-            log_connection(effect, record.problem());
-            // Unreachable devices are reported once.
-            if is_failure && !record.is_unreachable {
-                let error = record.problem().unwrap_or("resources failed");
-                tracing::warn!(run = run.0, "{status}: {error}");
-            }
-            tracing::info!(run = run.0, %status, "the run is stored");
-            self.emit(run, start, LiveEventKind::Ended { status, effect });
-        }
-        self.inner.wake.notify_one();
-    }
-
-    /// Writes the result until it is stored. `None`: the process stopped before.
-    async fn store_result(&self, run: RunId, result: &Arc<EndedRun>) -> Option<RunEffect> {
-        let mut attempts = 0;
-        loop {
-            let error = match self.store().finish(Arc::clone(result)).await {
-                Ok(finished) => {
-                    self.warn_about_lost_commands(finished.lost_commands);
-                    return Some(finished.effect);
-                }
-                Err(error) => error,
-            };
-            tracing::error!("cannot store the result of run {run}: {error}");
-            self.refuse_runs(format!("cannot store results: {error}"));
-            if self.inner.stop.is_cancelled() {
-                attempts += 1;
-                if attempts >= LAST_ATTEMPTS {
-                    tracing::error!("the result of run {run} is lost: the process stops");
-                    return None;
-                }
-            }
-            tokio::time::sleep(SPACE_INTERVAL).await;
-        }
-    }
-
-    /// Warns once until PuppetDB accepts a command again.
-    fn warn_about_lost_commands(&self, lost: usize) {
-        if lost > 0 && !self.inner.loses_commands.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                "the oldest facts and reports for PuppetDB are removed: too many wait for PuppetDB"
-            );
-        }
-    }
-
-    fn refuse_runs(&self, reason: String) {
+    /// Starts no run until the next check of the space.
+    pub(super) fn refuse_runs(&self, reason: String) {
         self.inner.condition().no_runs.get_or_insert(reason);
     }
 
-    /// Stops new runs without free space, and starts them again with it.
-    async fn check_space(&self) {
-        let problem = match self.store().space().await {
-            Ok(Space { problem: None, .. }) => self.lock_problem().await,
-            Ok(space) => space.problem,
-            Err(error) => Some(chain(&error)),
+    /// Changes no device until the store can be used.
+    pub(super) fn refuse_applies(&self, reason: String) {
+        let is_new = {
+            let mut condition = self.inner.condition();
+            let is_new = condition.no_applies.is_none();
+            condition.no_applies.get_or_insert(reason.clone());
+            is_new
         };
+        if is_new {
+            tracing::error!("no run changes a device, scheduled runs are plans: {reason}");
+        }
+    }
+
+    /// The store can be used again.
+    pub(super) fn permit_applies(&self) {
+        if self.inner.condition().no_applies.take().is_some() {
+            tracing::warn!("runs change devices again: the store can be used");
+            self.inner.wake.notify_one();
+        }
+    }
+
+    /// Stops new runs without free space, and starts them again with it. Without the store, no run changes a device.
+    pub(super) async fn check_space(&self) {
+        let spool = Arc::clone(&self.inner.spool);
+        let spool_problem = blocking_io::run(move || spool.problem()).await;
+        let problem = match within_limit(self.store().space()).await {
+            Ok(Space { problem: None, .. }) => match self.lock_problem().await {
+                LockProblem::None => {
+                    // A spooled result proves more than a read: it permits the runs.
+                    if self.inner.spool.is_empty() {
+                        self.permit_applies();
+                    }
+                    None
+                }
+                LockProblem::Away(reason) => {
+                    self.refuse_applies(reason);
+                    None
+                }
+                LockProblem::Other(reason) => Some(reason),
+            },
+            Ok(space) => space.problem,
+            Err(error) => {
+                self.refuse_applies(error.text);
+                None
+            }
+        };
+        let problem = problem.or(spool_problem);
         let earlier = {
             let mut condition = self.inner.condition();
             std::mem::replace(&mut condition.no_runs, problem.clone())
@@ -454,6 +462,29 @@ impl Service {
     }
 }
 
+/// A scheduled run goes on without the store as a plan. A request waits.
+fn without_store(
+    start: &mut RunToStart,
+    asked: RunStart,
+    reason: String,
+) -> Result<StartedRun, NoStart> {
+    let StartCause::New(run) = asked.cause else {
+        return Err(NoStart::Away(reason));
+    };
+    if start.kind == RunKind::Apply {
+        start.kind = RunKind::Plan;
+    }
+    Ok(StartedRun {
+        id: None,
+        run: NewRun {
+            kind: start.kind,
+            ..run
+        },
+        approval: None,
+        newer_release: None,
+    })
+}
+
 /// What the store is told of a run that begins.
 fn run_start(start: &RunToStart, release: Option<ReleaseNumber>) -> RunStart {
     let (time, device) = (clock::timestamp(), start.device.to_string());
@@ -476,16 +507,5 @@ fn run_start(start: &RunToStart, release: Option<ReleaseNumber>) -> RunStart {
         cause,
         kind: start.kind,
         release,
-    }
-}
-
-/// Reports a device once when its connection fails, and once when it works again.
-fn log_connection(effect: RunEffect, error: Option<&str>) {
-    match effect.connection {
-        Some(ConnectionChange::Unreachable) => {
-            tracing::warn!("unreachable: {}", error.unwrap_or_default());
-        }
-        Some(ConnectionChange::Reachable) => tracing::warn!("reachable again"),
-        None => {}
     }
 }

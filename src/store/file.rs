@@ -274,13 +274,16 @@ fn has_content(path: &Path, content: &[u8]) -> bool {
         && std::fs::read(path).is_ok_and(|found| found == content)
 }
 
+/// Prefix of all temporary files.
+pub(crate) const UNFINISHED: &str = ".unfinished-";
+
 /// Prefix of the temporary files of this process.
 pub(crate) fn unfinished() -> String {
     unfinished_of(&std::process::id().to_string())
 }
 
 fn unfinished_of(process: &str) -> String {
-    format!(".unfinished-{process}-")
+    format!("{UNFINISHED}{process}-")
 }
 
 /// Removes the temporary files of a killed process below the directory of a device. Other processes may

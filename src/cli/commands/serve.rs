@@ -13,14 +13,14 @@ use crate::cli::options::store_options::{cannot_open, store_error};
 use crate::cli::runtime::block_on;
 use crate::fleet::device_run::STOP_GRACE;
 use crate::history::{HistoryStore, StoreLocation};
-use crate::serve::access::{AccessPaths, AuditLog};
+use crate::serve::access::AccessPaths;
 use crate::serve::demo::DemoDirectory;
 use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
 use crate::serve::process_lock::{ProcessLock, ProcessLockError};
 use crate::serve::release::FleetInputs;
 use crate::serve::reload::log_warnings;
 use crate::serve::run_store::RunStoreError;
-use crate::serve::service::Service;
+use crate::serve::service::{Service, ServiceFiles};
 use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
 use crate::serve::systemd;
 use crate::serve::watched_files::WatchedFiles;
@@ -110,13 +110,10 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             CommandError::new("cannot move the state of devices to the store").with_source(error)
         })?;
         let devices = fleet.scheduled().len();
-        let service = Service::start(
-            fleet,
-            history,
-            AuditLog::at(paths.audit_log()),
-            stopping.stop.clone(),
-        )
-        .await;
+        let service_files = ServiceFiles::open(&paths);
+        let service_files =
+            service_files.map_err(|error| CommandError::new("cannot serve").with_source(error))?;
+        let service = Service::start(fleet, history, service_files, stopping.stop.clone()).await;
         let service = service.map_err(|error| cannot_use(&location, error))?;
         service.use_drift_reader(accept::drift_reader());
         // The process that runs the devices delivers.

@@ -17,6 +17,9 @@ const URL: &str = "url";
 /// The place of the store of the process, for programs on the same host.
 const STORE: &str = "store";
 
+/// The results that the store has not taken yet.
+const SPOOL: &str = "spool";
+
 /// The lock of the process.
 const LOCK: &str = "lock";
 
@@ -54,6 +57,11 @@ impl AccessPaths {
 
     pub(crate) fn audit_log(&self) -> PathBuf {
         self.directory.join(AUDIT)
+    }
+
+    /// Results that the store has not taken yet.
+    pub(crate) fn spool(&self) -> PathBuf {
+        self.directory.join(SPOOL)
     }
 
     pub(crate) fn local_token(&self) -> PathBuf {

@@ -15,7 +15,7 @@ fn history() -> (tempfile::TempDir, HistoryStore) {
     (directory, HistoryStore::open(options).unwrap())
 }
 
-fn new_run(time: Timestamp) -> NewRun {
+pub(in crate::serve) fn new_run(time: Timestamp) -> NewRun {
     NewRun {
         uuid: RunUuid::new(time),
         device: "sw1".to_owned(),
@@ -29,7 +29,7 @@ fn new_run(time: Timestamp) -> NewRun {
 }
 
 /// The result of a plan with a resource, whose declared values are in no report.
-fn ended(run: NewRun) -> EndedRun {
+pub(in crate::serve) fn ended(run: NewRun) -> EndedRun {
     let report = serde_json::json!({
         "host": "sw1", "time": "2026-11-24T12:00:00Z", "status": "unchanged",
         "configuration_version": "1", "transaction_completed": true,

@@ -27,10 +27,11 @@ pub(super) async fn readyz(State(state): State<WebState>) -> (StatusCode, String
         .history()
         .query(|reader| reader.fleet_counts())
         .await;
-    let problem = match &report.condition.no_runs {
+    let condition = report.condition;
+    let problem = match condition.no_runs.or(condition.no_applies) {
         _ if report.is_stopping => Some("the process is stopping".to_owned()),
-        _ if store.is_err() => Some("the store cannot be read".to_owned()),
-        problem => problem.clone(),
+        None if store.is_err() => Some("the store cannot be read".to_owned()),
+        problem => problem,
     };
     match problem {
         None => (StatusCode::OK, "ready\n".to_owned()),
@@ -167,6 +168,24 @@ fn add_process(text: &mut MetricsText, report: &ServiceReport) {
         gauge,
         "1 if no run can start, because its result cannot be stored",
         u8::from(report.condition.no_runs.is_some()),
+    );
+    text.single(
+        "switchtender_changes_blocked",
+        gauge,
+        "1 if no run changes a device, because the store is away or full",
+        u8::from(report.condition.no_applies.is_some()),
+    );
+    text.single(
+        "switchtender_spooled_results",
+        gauge,
+        "Results that wait for the store",
+        report.spool.results,
+    );
+    text.single(
+        "switchtender_spooled_bytes",
+        gauge,
+        "Size of the results that wait for the store",
+        report.spool.bytes,
     );
     text.single(
         "switchtender_settings_rejected",

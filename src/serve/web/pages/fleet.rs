@@ -213,6 +213,7 @@ fn first_runs(data: &FleetData) -> Option<FirstRuns> {
 fn conditions(condition: Condition) -> Vec<String> {
     let Condition {
         no_runs,
+        no_applies,
         rejected_settings,
         failed_backup,
         loaded: _,
@@ -222,6 +223,10 @@ fn conditions(condition: Condition) -> Vec<String> {
     } = condition;
     let all = [
         ("No run starts", no_runs),
+        (
+            "No run changes a device, scheduled runs are plans",
+            no_applies,
+        ),
         ("The changed settings were rejected", rejected_settings),
         (
             "Runs only plan. The newest release is not used",

@@ -24,11 +24,10 @@ use crate::history::{
 use crate::report::{FindingRecord, RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 use crate::serve::access::{
-    AccessFile, AccessPaths, ApiToken, AuditLog, LocalUser, OnceSecrets, Role, TokenText,
-    hash_password,
+    AccessFile, AccessPaths, ApiToken, LocalUser, OnceSecrets, Role, TokenText, hash_password,
 };
 use crate::serve::fleet::{LoadContext, ServeFleet};
-use crate::serve::service::Service;
+use crate::serve::service::{Service, ServiceFiles};
 use crate::serve::settings::ServeSettings;
 use crate::serve::watched_files::WatchedFiles;
 use crate::serve::web::{WebServer, WebSettings};
@@ -111,7 +110,7 @@ impl TestServer {
         let service = Service::start(
             fleet,
             history,
-            AuditLog::at(paths.audit_log()),
+            ServiceFiles::open(&paths).unwrap(),
             stop.clone(),
         )
         .await

@@ -1,0 +1,275 @@
+//! Stores the results of runs. What the store does not take is spooled, and delivered in order when it answers.
+//!
+//! A run never waits for the store: its device is free as soon as the result is stored or spooled. Once a result is
+//! spooled, the following ones are, too, until the store has all of them: the last result of a device is the newest.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::dispatcher::RunToStart;
+use super::fleet::ServeFleet;
+use super::live::{LiveEvent, LiveEventKind};
+use super::run_store::{
+    DueTime, EndedRun, FinishedRun, PlanForApproval, RunStore, RunStoreError, StoreProblem,
+    within_limit,
+};
+use super::service::Service;
+use super::spool::{Spool, SpooledResult};
+use crate::error_chain::chain;
+use crate::history::puppetdb_commands::PuppetDbCommand;
+use crate::history::releases::ReleaseNumber;
+use crate::history::{CompletedRun, ConnectionChange, NewRun, RunEffect};
+use crate::store::{StoreError, blocking_io};
+
+/// Interval between attempts to store a result.
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
+/// Attempts to store or spool a result while the process stops.
+const LAST_ATTEMPTS: u32 = 3;
+
+/// The result of a run that ends now.
+pub(super) struct RunResult {
+    pub(super) run: NewRun,
+    /// The release of its inputs.
+    pub(super) release: Option<ReleaseNumber>,
+    pub(super) completed: CompletedRun,
+    /// Facts and reports for PuppetDB.
+    pub(super) commands: Vec<PuppetDbCommand>,
+    pub(super) plan: Option<PlanForApproval>,
+}
+
+impl RunResult {
+    pub(super) fn of(run: NewRun, completed: CompletedRun, fleet: &ServeFleet) -> Self {
+        Self {
+            run,
+            release: fleet.release,
+            completed,
+            commands: Vec::new(),
+            plan: None,
+        }
+    }
+}
+
+impl Service {
+    /// Stores or spools the result, and only then ends the run.
+    pub(super) async fn end(&self, start: &RunToStart, result: RunResult) {
+        let (status, ended) = (result.completed.record.status(), result.completed.ended);
+        let is_failure = status.is_failure();
+        let (due, failures) = self
+            .inner
+            .dispatcher()
+            .after_run(&start.device, is_failure, ended);
+        let result = Arc::new(EndedRun {
+            run: result.run,
+            release: result.release,
+            completed: result.completed,
+            commands: result.commands,
+            plan: result.plan,
+            due: DueTime {
+                device: start.device.to_string(),
+                due,
+                failures,
+            },
+        });
+        let stored = self.store_or_spool(&result).await;
+        self.inner
+            .dispatcher()
+            .finish(&start.device, is_failure, ended);
+        if let Some(stored) = stored {
+            self.report_stored(&result, stored);
+        }
+        self.inner.wake.notify_one();
+    }
+
+    /// Returns what the store answered. `None`: the result is spooled, or lost.
+    async fn store_or_spool(&self, result: &Arc<EndedRun>) -> Option<FinishedRun> {
+        let mut attempts = 0;
+        loop {
+            if self.inner.spool.is_empty() {
+                match within_limit(self.store().finish(Arc::clone(result))).await {
+                    Ok(stored) => return Some(stored),
+                    Err(error) => {
+                        tracing::warn!(
+                            "cannot store the result of run {}: {error}",
+                            result.run.uuid
+                        );
+                        self.refuse_applies(format!("cannot store results: {error}"));
+                    }
+                }
+            }
+            let (spool, spooled) = (Arc::clone(&self.inner.spool), Arc::clone(result));
+            match blocking_io::run(move || spool.add(&spooled)).await {
+                Ok(()) => return None,
+                Err(error) => {
+                    let error = chain(&error);
+                    tracing::error!(
+                        "cannot spool the result of run {}: {error}",
+                        result.run.uuid
+                    );
+                    self.refuse_runs(format!("cannot spool results: {error}"));
+                }
+            }
+            if self.inner.stop.is_cancelled() {
+                attempts += 1;
+                if attempts >= LAST_ATTEMPTS {
+                    let run = result.run.uuid;
+                    tracing::error!("the result of run {run} is lost: the process stops");
+                    return None;
+                }
+            }
+            tokio::time::sleep(RETRY_INTERVAL).await;
+        }
+    }
+
+    /// Logs and shows a result that is stored.
+    fn report_stored(&self, result: &EndedRun, stored: FinishedRun) {
+        let FinishedRun {
+            id,
+            effect,
+            lost_commands,
+        } = stored;
+        self.warn_about_lost_commands(lost_commands);
+        let record = &result.completed.record;
+        let status = record.status();
+        log_connection(effect, record.problem());
+        // Unreachable devices are reported once.
+        if status.is_failure() && !record.is_unreachable {
+            let error = record.problem().unwrap_or("resources failed");
+            tracing::warn!(run = id.0, "{status}: {error}");
+        }
+        tracing::info!(run = id.0, %status, "the run is stored");
+        self.live().emit(LiveEvent {
+            run: id,
+            device: result.run.device.clone(),
+            event: LiveEventKind::Ended { status, effect },
+        });
+    }
+
+    /// Warns once until PuppetDB accepts a command again.
+    fn warn_about_lost_commands(&self, lost: usize) {
+        if lost > 0 && !self.inner.loses_commands.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                "the oldest facts and reports for PuppetDB are removed: too many wait for PuppetDB"
+            );
+        }
+    }
+
+    /// Delivers spooled results until the process stops. What is left is delivered after its next start.
+    ///
+    /// # Cancellation
+    /// May be dropped: a result is delivered again.
+    pub(super) async fn deliver_spooled(&self) {
+        let (spool, stop) = (&self.inner.spool, &self.inner.stop);
+        while !stop.is_cancelled() {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = spool.added.notified(), if spool.is_empty() => {}
+                () = tokio::time::sleep(RETRY_INTERVAL) => {}
+            }
+            self.deliver_now().await;
+        }
+    }
+
+    /// Delivers spooled results until there is none, or the store does not take one.
+    pub(super) async fn deliver_now(&self) {
+        if self.inner.spool.is_empty() {
+            return;
+        }
+        let report = |result: &EndedRun, stored| {
+            self.permit_applies();
+            self.report_stored(result, stored);
+        };
+        match deliver(self.store(), &self.inner.spool, report).await {
+            Ok(()) => tracing::warn!("all spooled results are stored"),
+            Err(error) => self.refuse_applies(format!("cannot store results: {error}")),
+        }
+    }
+}
+
+/// Delivers the results of a spool in order.
+///
+/// # Errors
+/// The store does not take one now; it and the following ones stay.
+pub(super) async fn deliver(
+    store: &dyn RunStore,
+    spool: &Arc<Spool>,
+    report: impl Fn(&EndedRun, FinishedRun),
+) -> Result<(), RunStoreError> {
+    while let Some(spooled) = spool.first() {
+        let read = read(spool, spooled).await;
+        let (spooled, result) = match read {
+            (spooled, Ok(result)) => (spooled, Arc::new(result)),
+            (spooled, Err(error)) => {
+                set_aside(spool, &spooled, &chain(&error));
+                continue;
+            }
+        };
+        match within_limit(store.finish(Arc::clone(&result))).await {
+            Ok(stored) => {
+                spool.remove(&spooled);
+                report(&result, stored);
+            }
+            Err(error) if error.problem == StoreProblem::Away => return Err(error),
+            Err(error) => {
+                set_aside(spool, &spooled, &error.text);
+                let refused = Arc::new(refused(&result, &error));
+                let stored = within_limit(store.finish(Arc::clone(&refused))).await;
+                stored.map_or_else(
+                    |error| {
+                        tracing::error!("cannot store the end of run {}: {error}", refused.run.uuid)
+                    },
+                    |stored| report(&refused, stored),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn read(
+    spool: &Arc<Spool>,
+    spooled: SpooledResult,
+) -> (SpooledResult, Result<EndedRun, StoreError>) {
+    let spool = Arc::clone(spool);
+    blocking_io::run(move || {
+        let read = spool.read(&spooled);
+        (spooled, read)
+    })
+    .await
+}
+
+/// A result that cannot be stored must not prevent the following ones.
+fn set_aside(spool: &Spool, spooled: &SpooledResult, reason: &str) {
+    let place = spool.set_aside(spooled);
+    tracing::error!(
+        "a result cannot be stored, and stays in {}: {reason}",
+        place.display()
+    );
+}
+
+/// What is stored of a run whose result the store refuses.
+fn refused(result: &EndedRun, error: &RunStoreError) -> EndedRun {
+    let text = format!("the store refuses the result: {error}");
+    EndedRun {
+        run: result.run.clone(),
+        release: result.release,
+        completed: CompletedRun::lost(result.run.kind, text, result.completed.ended),
+        commands: Vec::new(),
+        plan: None,
+        due: result.due.clone(),
+    }
+}
+
+/// Reports a device once when its connection fails, and once when it works again.
+fn log_connection(effect: RunEffect, error: Option<&str>) {
+    match effect.connection {
+        Some(ConnectionChange::Unreachable) => {
+            tracing::warn!("unreachable: {}", error.unwrap_or_default());
+        }
+        Some(ConnectionChange::Reachable) => tracing::warn!("reachable again"),
+        None => {}
+    }
+}

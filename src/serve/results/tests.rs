@@ -1,0 +1,172 @@
+//! Spooled results are stored once and in their order, and none prevents the others.
+
+use std::cell::RefCell;
+use std::fs;
+
+use jiff::{SignedDuration, Timestamp};
+use test_support::postgresql::PostgreSql;
+
+use super::*;
+use crate::history::runs::{RunEntry, RunFilter};
+use crate::history::{HistoryOptions, HistoryStore, StoreLocation};
+use crate::report::RunStatus;
+use crate::serve::run_store::tests::{ended, new_run};
+
+struct Sandbox {
+    dir: tempfile::TempDir,
+    spool: Arc<Spool>,
+}
+
+fn time(minute: i64) -> Timestamp {
+    let start: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
+    start + SignedDuration::from_mins(minute)
+}
+
+impl Sandbox {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let spool = Arc::new(Spool::open(dir.path().join("spool"), 1 << 30).unwrap());
+        Self { dir, spool }
+    }
+
+    /// Spools the results of one device.
+    fn add(&self, results: impl IntoIterator<Item = EndedRun>) {
+        for result in results {
+            self.spool.add(&result).unwrap();
+        }
+    }
+
+    /// Delivers. Returns the devices whose results were stored.
+    async fn deliver(&self, history: &HistoryStore) -> Result<Vec<Timestamp>, RunStoreError> {
+        let stored = RefCell::new(Vec::new());
+        deliver(history, &self.spool, |result, _| {
+            stored.borrow_mut().push(result.run.queued);
+        })
+        .await?;
+        Ok(stored.into_inner())
+    }
+}
+
+async fn runs(history: &HistoryStore) -> Vec<RunEntry> {
+    let all = RunFilter {
+        limit: 10_000,
+        ..RunFilter::default()
+    };
+    history
+        .query(move |reader| reader.runs(&all))
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn results_are_stored_once_after_a_kill_between_store_and_removal() {
+    let sandbox = Sandbox::new();
+    let options = HistoryOptions::at(sandbox.dir.path().join("history.db"));
+    let history = HistoryStore::open(options).unwrap();
+    sandbox.add((0..3).map(|minute| ended(new_run(time(minute)))));
+    let first = sandbox.spool.first().unwrap().path;
+    let text = fs::read(&first).unwrap();
+    assert_eq!(
+        sandbox.deliver(&history).await.unwrap(),
+        [0, 1, 2].map(time)
+    );
+    // The process was killed before it removed a result, and the next one finds it.
+    fs::write(&first, text).unwrap();
+    let spool = Spool::open(sandbox.dir.path().join("spool"), 1 << 30).unwrap();
+    let after = Sandbox {
+        spool: Arc::new(spool),
+        ..sandbox
+    };
+    assert_eq!(after.deliver(&history).await.unwrap(), [time(0)]);
+    assert!(after.spool.is_empty());
+    assert_eq!(runs(&history).await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_full_store_takes_the_results_when_there_is_space() {
+    let sandbox = Sandbox::new();
+    let options = HistoryOptions {
+        max_size: Some(512 << 10),
+        ..HistoryOptions::at(sandbox.dir.path().join("history.db"))
+    };
+    let history = HistoryStore::open(options).unwrap();
+    let large = |minute| {
+        let mut result = ended(new_run(time(minute)));
+        let text = (0..40_000).map(|line| format!("{minute} {line}\n"));
+        result.completed.configuration = Some(text.collect());
+        result
+    };
+    sandbox.add((0..12).map(large));
+    let error = sandbox.deliver(&history).await.unwrap_err();
+    assert_eq!(error.problem, StoreProblem::Away, "{error}");
+    assert!(!sandbox.spool.is_empty());
+    history.set_max_size(Some(1 << 30)).await.unwrap();
+    sandbox.deliver(&history).await.unwrap();
+    assert_eq!(runs(&history).await.len(), 12);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_result_and_a_damaged_file_do_not_prevent_the_others() {
+    let Some(server) = PostgreSql::shared() else {
+        return;
+    };
+    let sandbox = Sandbox::new();
+    let address = server.address(&server.new_database());
+    let location = StoreLocation::parse(address.as_ref(), "".as_ref()).unwrap();
+    let history = HistoryStore::open(location.into()).unwrap();
+    let mut refused = ended(new_run(time(0)));
+    // A text of PostgreSQL has no such character.
+    refused.completed.record.error = Some("\0".to_owned());
+    sandbox.add([refused, ended(new_run(time(1))), ended(new_run(time(2)))]);
+    let files = fs::read_dir(sandbox.dir.path().join("spool")).unwrap();
+    let mut files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.is_file());
+    files.sort();
+    fs::write(&files[1], "{").unwrap();
+    // The refused run has ended, too.
+    assert_eq!(sandbox.deliver(&history).await.unwrap(), [0, 2].map(time));
+    let mut found = runs(&history).await;
+    found.sort_by_key(|run| run.queued);
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].status, RunStatus::NotRun);
+    let error = found[0].error.as_deref().unwrap();
+    assert!(error.starts_with("the store refuses the result"), "{error}");
+    let left = fs::read_dir(sandbox.dir.path().join("spool/refused")).unwrap();
+    assert_eq!(left.count(), 2);
+}
+
+#[test]
+fn results_of_an_outage_are_stored_once_though_the_server_is_killed_meanwhile() {
+    const RESULTS: i64 = 200;
+    if PostgreSql::shared().is_none() {
+        return;
+    }
+    let server = PostgreSql::start(None).unwrap();
+    let database = server.new_database();
+    let location = StoreLocation::parse(server.address(&database).as_ref(), "".as_ref()).unwrap();
+    let history = HistoryStore::open(location.into()).unwrap();
+    let sandbox = Sandbox::new();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    server.leave();
+    sandbox.add((0..RESULTS).map(|minute| ended(new_run(time(minute)))));
+    let error = runtime.block_on(sandbox.deliver(&history)).unwrap_err();
+    assert_eq!(error.problem, StoreProblem::Away, "{error}");
+    server.come_back();
+    let count = || server.execute(&database, "SELECT count(*) FROM switchtender.run");
+    std::thread::scope(|scope| {
+        let killer = scope.spawn(|| {
+            for kills in 1..=3 {
+                while count().parse::<i64>().unwrap() < kills * RESULTS / 4 {}
+                server.kill_and_wait();
+            }
+        });
+        // As `serve`, which tries it again.
+        while runtime.block_on(sandbox.deliver(&history)).is_err() {}
+        killer.join().unwrap();
+    });
+    let mut found = runtime.block_on(runs(&history));
+    found.sort_by_key(|run| run.id);
+    let times: Vec<Timestamp> = found.iter().map(|run| run.queued).collect();
+    assert_eq!(times, (0..RESULTS).map(time).collect::<Vec<_>>());
+    assert!(found.iter().all(|run| run.status == RunStatus::Unchanged));
+}
