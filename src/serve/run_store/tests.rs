@@ -41,6 +41,7 @@ pub(in crate::serve) fn ended(run: NewRun) -> EndedRun {
     record.declared = Some([("Network_vlan[10]".to_owned(), values)].into());
     record.facts = Some(BTreeMap::from([("os".to_owned(), "ios".to_owned())]));
     EndedRun {
+        release: None,
         completed: CompletedRun {
             record,
             ended: run.queued,
