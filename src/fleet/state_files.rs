@@ -12,13 +12,16 @@ use crate::catalog::Resources;
 use crate::report::RunRecord;
 use crate::store::file::state_version;
 use crate::store::secret_digests::SecretDigests;
+use crate::store::state_key::SealedError;
 use crate::store::{self, DeviceStore, StoreError};
 use crate::transaction::Memory;
 
 const MEMORY: &str = "memory.json";
+/// The recorded values of `audit`.
+const AUDITED: &str = "audited.json";
 const FACTS: &str = "facts.json";
 
-/// The version of both files.
+/// The version of these files.
 const VERSION: FormatVersion = state_version(1);
 
 /// Stores the facts of a device, for commands that do not contact it.
@@ -33,21 +36,54 @@ pub(crate) fn last_facts(store: &DeviceStore) -> Result<Option<Facts>, StoreErro
 
 /// Stores the state of the resources of a device.
 pub(super) fn save_memory(store: &DeviceStore, memory: &Memory) -> Result<(), StoreError> {
-    store.save(MEMORY, VERSION, memory)
+    let mut memory = memory.clone();
+    let audited = memory.take_audited();
+    store.save(MEMORY, VERSION, &memory)?;
+    if !audited.is_empty() {
+        store.save(AUDITED, VERSION, &audited)
+    } else if store.has(AUDITED)? {
+        store.remove(AUDITED)
+    } else {
+        Ok(())
+    }
+}
+
+/// A structure, or none if the key that sealed it is lost: then `lost` has a message more.
+fn load_sealed<T>(
+    loaded: Result<T, StoreError>,
+    none: T,
+    lost: &mut Vec<String>,
+) -> Result<T, StoreError> {
+    match loaded {
+        Err(StoreError::Sealed(error @ SealedError::OtherKey { .. })) => {
+            lost.push(error.to_string());
+            Ok(none)
+        }
+        loaded => loaded,
+    }
 }
 
 /// The state that the next run of a device needs.
 pub(super) struct DeviceState {
     pub(crate) memory: Memory,
     pub(crate) remembered: Arc<SecretDigests>,
+    /// What cannot be read, because the key of the hosts is lost.
+    pub(crate) lost: Vec<String>,
 }
 
 impl DeviceState {
     /// The state of earlier runs; empty before the first.
     pub(crate) fn load(store: &DeviceStore) -> Result<Self, StoreError> {
+        let mut lost = Vec::new();
+        let mut memory: Memory = store.load(MEMORY, VERSION)?.unwrap_or_default();
+        let audited = store.load(AUDITED, VERSION);
+        memory.add_audited(load_sealed(audited, None, &mut lost)?.unwrap_or_default());
+        let digests = SecretDigests::load(store);
+        let digests = load_sealed(digests, SecretDigests::new(), &mut lost)?;
         Ok(Self {
-            memory: store.load(MEMORY, VERSION)?.unwrap_or_default(),
-            remembered: Arc::new(SecretDigests::load(store)?),
+            memory,
+            remembered: Arc::new(digests),
+            lost,
         })
     }
 

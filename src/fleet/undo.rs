@@ -338,7 +338,14 @@ impl UndoCatalogs {
             if !is_candidate {
                 continue;
             }
-            let Some(record) = UndoRecord::load(store, &run)? else {
+            let record = match UndoRecord::load(store, &run) {
+                Err(StoreError::Sealed(error)) if !matches!(choice, UndoChoice::Run(_)) => {
+                    tracing::warn!("the run {run} of {name} cannot be undone: {error}");
+                    continue;
+                }
+                loaded => loaded?,
+            };
+            let Some(record) = record else {
                 continue;
             };
             if let UndoChoice::Plan(plan) = choice

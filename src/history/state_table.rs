@@ -72,8 +72,7 @@ impl HistoryWriter<'_> {
         self.connection.query_row(select, [], |row| row.get(0))
     }
 
-    /// Gives up the key of the hosts: what it sealed stays, and nobody can read it. Returns the number of such
-    /// structures.
+    /// Gives up the key of the hosts: what it sealed stays, and nobody can read it.
     pub(crate) fn replace_state_key(&self, fingerprint: &str) -> Result<(), HistoryError> {
         let insert = "INSERT INTO state_key (id, fingerprint) VALUES (1, ?1)
             ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint";

@@ -54,15 +54,23 @@ impl SecretDigests {
     /// The digests of earlier runs; none, with a new key, if there was no run.
     pub(crate) fn load(store: &DeviceStore) -> Result<Self, StoreError> {
         let loaded: Option<Digests> = store.load(FILE, VERSION)?;
-        let digests = loaded.unwrap_or_else(|| Digests {
+        Ok(loaded.map_or_else(Self::new, Self::of))
+    }
+
+    /// None, with a new key.
+    pub(crate) fn new() -> Self {
+        Self::of(Digests {
             key: hex::encode(new_key()),
             by_resource: BTreeMap::new(),
             changed: false,
             set: BTreeSet::new(),
-        });
-        Ok(Self {
-            digests: Mutex::new(digests),
         })
+    }
+
+    fn of(digests: Digests) -> Self {
+        Self {
+            digests: Mutex::new(digests),
+        }
     }
 
     /// The digest of a text.

@@ -80,6 +80,9 @@ impl<'de> Deserialize<'de> for History {
     }
 }
 
+/// Recorded values of `audit` by resource and property.
+pub(crate) type AuditedValues = BTreeMap<String, BTreeMap<String, StoredValue>>;
+
 /// Times and audited values of one resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -134,6 +137,24 @@ impl Memory {
         self.0
             .iter()
             .map(|(name, remembered)| (&**name, remembered))
+    }
+
+    /// Takes the recorded values of `audit`, by resource. Digests of short secrets among them can be guessed, so they are
+    /// stored apart.
+    pub(crate) fn take_audited(&mut self) -> AuditedValues {
+        let entries = self.0.iter_mut().filter_map(|(name, remembered)| {
+            let audited = std::mem::take(&mut remembered.state.as_mut()?.audited);
+            (!audited.is_empty()).then(|| (name.to_string(), audited))
+        });
+        entries.collect()
+    }
+
+    /// Adds recorded values of `audit`.
+    pub(crate) fn add_audited(&mut self, values: AuditedValues) {
+        for (name, audited) in values {
+            let entry = self.0.entry(name.into()).or_default();
+            entry.state.get_or_insert_default().audited = audited;
+        }
     }
 
     /// Drops the state of resources that were last checked more than [`TIME_TO_LIVE`] ago.

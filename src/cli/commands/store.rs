@@ -1,5 +1,7 @@
 //! `switchtender store`: checks, copies and compacts the store of runs.
 
+mod new_key;
+
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -9,6 +11,7 @@ use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, cannot_open, store_error};
 use crate::history::{HistoryCheck, HistoryError};
 use crate::terminal_text::TerminalText;
+use new_key::NewKeyArgs;
 
 /// Check, copy or compact the store of runs
 ///
@@ -24,6 +27,7 @@ enum StoreCommand {
     Check(StoreCheckArgs),
     Export(StoreExportArgs),
     Vacuum(StoreVacuumArgs),
+    NewKey(NewKeyArgs),
 }
 
 /// Check the file and its links; exits with 1 if it has defects
@@ -66,6 +70,7 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, CommandError> {
         StoreCommand::Check(args) => check(args),
         StoreCommand::Export(args) => export(args),
         StoreCommand::Vacuum(args) => vacuum(args),
+        StoreCommand::NewKey(args) => new_key::run(args),
     }
 }
 

@@ -11,7 +11,8 @@ use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use crate::cli::commands::history;
 use crate::cli::commands::run::{PreparedRun, RunCommand};
 use crate::cli::commands::run_reference::{FoundRuns, RunReference};
-use crate::cli::exit::{CommandError, Exit, print, print_json};
+use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_json};
+use crate::cli::options::device_state;
 use crate::cli::options::global::Global;
 use crate::cli::options::inventory_source::InventorySource;
 use crate::cli::options::manifest::ManifestArgs;
@@ -243,12 +244,20 @@ struct ListedRun {
 /// Lists the runs that can be undone, newest first.
 fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
     let root = args.arguments.state_dir.clone();
-    let store = Store::at(root.map_or_else(state_root, Ok)?);
+    let root = root.map_or_else(state_root, Ok)?;
+    let history = args.arguments.store.configured(true)?;
+    let store = device_state::with_database(Store::at(&root), history.as_ref(), &root)?;
     let mut runs: BTreeMap<String, ListedRun> = BTreeMap::new();
     for device in store.devices().map_err(unreadable)? {
         for state in store.device(&device.name).states().map_err(unreadable)? {
             for run in UndoRecord::runs(&state).map_err(unreadable)? {
-                let record = UndoRecord::load(&state, &run).map_err(unreadable)?;
+                let record = match UndoRecord::load(&state, &run) {
+                    Err(StoreError::Sealed(error)) => {
+                        eprint_notice(&format!("warning: the run {run} cannot be undone: {error}"));
+                        continue;
+                    }
+                    loaded => loaded.map_err(unreadable)?,
+                };
                 let listed = runs.entry(run).or_default();
                 let count = record.as_ref().map_or(0, |record| record.resources.len());
                 listed.devices.insert(device.name.to_string(), count);

@@ -20,7 +20,7 @@ use crate::fleet::own_sessions::OwnSessions;
 use crate::fleet::state_files::{self, DeviceState};
 use crate::fleet::undo::UndoRecord;
 use crate::store::identity::{DeviceIdentity, OwnedState, Owner};
-use crate::store::{LockSubject, StoreError};
+use crate::store::{LockSubject, StoreError, blocking_io};
 
 /// A device with an open session, and its state.
 pub(super) struct ConnectedDevice {
@@ -190,7 +190,7 @@ impl ConnectedDevice {
         self.closed_sessions.clear();
         let masked_facts = run.events.mask.apply(&format!("{:?}", self.facts));
         tracing::info!(facts = %masked_facts, "the facts are read");
-        let saved = self.save_facts(run).map_err(DeviceRunError::from);
+        let saved = self.save_facts(run).await.map_err(DeviceRunError::from);
         match saved.and(catalog) {
             Ok(catalog) => {
                 for (level, text) in catalog.log_entries() {
@@ -208,12 +208,16 @@ impl ConnectedDevice {
         }
     }
 
-    fn save_facts(&self, run: &Running<'_>) -> Result<(), StoreError> {
+    async fn save_facts(&self, run: &Running<'_>) -> Result<(), StoreError> {
         if !run.request.kind.writes_state() {
             return Ok(());
         }
-        self.owned.save_owner()?;
-        state_files::save_facts(run.store, &self.facts)
+        let (owned, facts, of_name) = (self.owned.clone(), self.facts.clone(), run.store.clone());
+        let saved = blocking_io::run(move || {
+            owned.save_owner()?;
+            state_files::save_facts(&of_name, &facts)
+        });
+        saved.await
     }
 }
 
@@ -291,11 +295,15 @@ async fn find_state(
     for serial in identity.serials() {
         locks.take(&LockSubject::Serial(serial.to_owned())).await?;
     }
-    let owned = run.store.owned_by(seen)?;
+    let store = run.store.clone();
+    let owned = blocking_io::run(move || store.owned_by(seen)).await?;
     if let Some(record) = undone
         && !record.is_in(&owned.store)
     {
-        let newest = UndoRecord::runs(&owned.store)?.pop();
+        let store = owned.store.clone();
+        let newest = blocking_io::run(move || UndoRecord::runs(&store))
+            .await?
+            .pop();
         return Err(DeviceRunError::OtherDevice {
             changed: Box::new(record.owner.clone()),
             hint: undo_hint(run, newest, &identity),
@@ -312,7 +320,13 @@ async fn find_state(
         );
         run.events.run_log().warning(text);
     }
-    let state = DeviceState::load(&owned.store)?;
+    let store = owned.store.clone();
+    let state = blocking_io::run(move || DeviceState::load(&store)).await?;
+    for lost in &state.lost {
+        let text =
+            format!("{lost}: what it had is lost, and secrets without a digest are set again");
+        run.events.run_log().warning(text);
+    }
     Ok((owned, state))
 }
 

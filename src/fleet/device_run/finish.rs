@@ -183,7 +183,8 @@ impl StateFiles {
             let undo = undo_record.filter(|record| !record.resources.is_empty());
             let undo = undo.map_or(Ok(()), |record| {
                 state.remembered.save_key(&store)?;
-                record.write(&store, &name)
+                // The record of a run replaces no other: it is welcome also after the end of the lease.
+                record.write(&store.with_epoch(None), &name)
             });
             [stored, managed, undo]
         });

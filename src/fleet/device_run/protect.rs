@@ -28,17 +28,19 @@ use crate::fleet::catalog_check::PreparedCatalog;
 use crate::fleet::catalog_source::DeviceSettings;
 use crate::inventory::{SavePolicy, StandbyPolicy};
 use crate::store::file::state_version;
+use crate::store::state_key::SealedError;
 use crate::store::{DeviceStore, StoreError, blocking_io};
 
 const FILE: &str = "protected-run.json";
+/// The digest of the configuration before the first change of the run. The configuration has secrets that are short, so the
+/// digest is as secret as they are.
+const BEFORE: &str = "protected-run-before.json";
 const VERSION: FormatVersion = state_version(1);
 
 /// A protected run whose end is not certain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct OpenRun {
     started: Timestamp,
-    /// The digest of the configuration before its first change.
-    before: String,
     /// The device reloads unless the changes are confirmed.
     reloads: bool,
 }
@@ -51,19 +53,41 @@ impl ProtectionRecord for OpenRunFile {
     async fn start(&self, digest: &str, method: RevertMethod) -> Result<(), String> {
         let open = OpenRun {
             started: clock::timestamp(),
-            before: digest.to_owned(),
             reloads: method == RevertMethod::Reload,
         };
-        let store = self.0.clone();
-        let saved = blocking_io::run(move || store.save(FILE, VERSION, &open)).await;
-        saved.map_err(|error| chain(&error))
+        let (store, digest) = (self.0.clone(), digest.to_owned());
+        let saved = blocking_io::run(move || {
+            store.save_before_change(BEFORE, VERSION, &digest)?;
+            store.save_before_change(FILE, VERSION, &open)
+        });
+        saved.await.map_err(|error| chain(&error))
     }
 }
 
 /// Removes the record. The next run cannot mistake a run with a certain end for an open one.
 async fn remove_record(store: &DeviceStore) -> Result<(), StoreError> {
     let store = store.clone();
-    blocking_io::run(move || store.remove(FILE)).await
+    let removed = blocking_io::run(move || {
+        store.remove(FILE)?;
+        store.remove(BEFORE)
+    });
+    removed.await
+}
+
+/// The record of a protected run, and the digest of the configuration before it. Without the key of the hosts, the digest
+/// is unknown.
+async fn open_run(store: &DeviceStore) -> Result<Option<(OpenRun, Option<String>)>, StoreError> {
+    let store = store.clone();
+    let loaded = blocking_io::run(move || {
+        let Some(open) = store.load(FILE, VERSION)? else {
+            return Ok(None);
+        };
+        match store.load(BEFORE, VERSION) {
+            Err(StoreError::Sealed(SealedError::OtherKey { .. })) => Ok(Some((open, None))),
+            before => Ok(Some((open, before?))),
+        }
+    });
+    loaded.await
 }
 
 /// What is known of a run with an unknown end.
@@ -205,13 +229,7 @@ async fn report_open_run(
     device: &mut ActiveDevice,
 ) -> Result<(), DeviceRunError> {
     let store = &device.owned.store;
-    let open: Option<OpenRun> = store.load(FILE, VERSION)?;
-    let Some(OpenRun {
-        started,
-        before,
-        reloads,
-    }) = open
-    else {
+    let Some((OpenRun { started, reloads }, before)) = open_run(store).await? else {
         return Ok(());
     };
     let method = if reloads {
@@ -219,12 +237,15 @@ async fn report_open_run(
     } else {
         RevertMethod::TimedRevert
     };
-    let compared = device.provider.compare_with_earlier(&before, method).await;
+    let digest = before.as_deref().unwrap_or_default();
+    let compared = device.provider.compare_with_earlier(digest, method).await;
     let (is_pending, is_before) = compared?;
     if is_pending {
         return Err(DeviceRunError::RevertPending { started });
     }
-    let text = if is_before {
+    let text = if before.is_none() {
+        "the digest of the configuration before it is lost: check the device"
+    } else if is_before {
         "the device has the configuration from before it"
     } else {
         "its changes, or later ones, are on the device: the configuration is not the one from before it"
