@@ -8,6 +8,7 @@ mod once;
 mod outage;
 mod releases;
 mod server;
+mod state_table;
 mod statements;
 mod visible;
 

@@ -31,6 +31,7 @@ mod netconf_inactive;
 mod netconf_lock;
 mod not_understood;
 mod offline_check;
+mod other_host;
 mod own_path;
 mod plan;
 mod prompts;

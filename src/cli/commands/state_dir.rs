@@ -8,8 +8,10 @@ use jiff::SignedDuration;
 use switchtender_devices::names::DeviceName;
 
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print};
+use crate::cli::options::device_state;
 use crate::cli::options::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs};
 use crate::cli::options::state_root::state_root;
+use crate::cli::options::store_options::StoreOption;
 use crate::cli::output::view::{counted, wrapped};
 use crate::clock;
 use crate::error_chain::chain;
@@ -84,11 +86,21 @@ struct StateRoot {
     /// ~/.local/state/switchtender for others
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    store: StoreOption,
 }
 
 impl StateRoot {
     fn path(&self) -> Result<PathBuf, CommandError> {
         self.state_dir.clone().map_or_else(state_root, Ok)
+    }
+
+    /// The state of devices: in the directory, or in the database of the store.
+    fn states(&self) -> Result<Store, CommandError> {
+        let root = self.path()?;
+        let history = self.store.configured(true)?;
+        device_state::with_database(Store::at(&root), history.as_ref(), &root)
     }
 }
 
@@ -132,7 +144,7 @@ pub(crate) fn run(args: &StateDirArgs) -> Result<Exit, CommandError> {
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, CommandError> {
-    let store = Store::at(args.root.path()?).device(&args.device);
+    let store = args.root.states()?.device(&args.device);
     let unreadable =
         |error: StoreError| CommandError::new("cannot read the state").with_source(error);
     let mut text = TerminalText::new();
@@ -156,7 +168,7 @@ fn accept(args: &AcceptArgs) -> Result<Exit, CommandError> {
         replaces,
         root,
     } = args;
-    let store = Store::at(root.path()?).device(device);
+    let store = root.states()?.device(device);
     let failed = |error: &dyn std::error::Error| {
         CommandError::new(format!("cannot accept the device: {}", chain(error)))
     };
@@ -203,7 +215,9 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
         CommandError::new(text).hint("choose the state directory with --state-dir DIR")
     };
     fs::read_dir(&root).map_err(|error| unreadable(&error))?;
-    let mut stored = Store::at(&root)
+    let mut stored = args
+        .root
+        .states()?
         .devices()
         .map_err(|error| unreadable(&error))?;
     stored.sort_by_cached_key(|device| {

@@ -190,7 +190,8 @@ impl ConnectedDevice {
         self.closed_sessions.clear();
         let masked_facts = run.events.mask.apply(&format!("{:?}", self.facts));
         tracing::info!(facts = %masked_facts, "the facts are read");
-        let saved = self.save_facts(run).await.map_err(DeviceRunError::from);
+        let saved = save_facts(run, self.owned.clone(), self.facts.clone()).await;
+        let saved = saved.map_err(DeviceRunError::from);
         match saved.and(catalog) {
             Ok(catalog) => {
                 for (level, text) in catalog.log_entries() {
@@ -207,18 +208,19 @@ impl ConnectedDevice {
             }
         }
     }
+}
 
-    async fn save_facts(&self, run: &Running<'_>) -> Result<(), StoreError> {
-        if !run.request.kind.writes_state() {
-            return Ok(());
-        }
-        let (owned, facts, of_name) = (self.owned.clone(), self.facts.clone(), run.store.clone());
-        let saved = blocking_io::run(move || {
-            owned.save_owner()?;
-            state_files::save_facts(&of_name, &facts)
-        });
-        saved.await
+/// Stores who the device is, and its facts.
+async fn save_facts(run: &Running<'_>, owned: OwnedState, facts: Facts) -> Result<(), StoreError> {
+    if !run.request.kind.writes_state() {
+        return Ok(());
     }
+    let of_name = run.store.clone();
+    let saved = blocking_io::run(move || {
+        owned.save_owner()?;
+        state_files::save_facts(&of_name, &facts)
+    });
+    saved.await
 }
 
 impl ReadyDevice {
