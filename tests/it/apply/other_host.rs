@@ -62,7 +62,11 @@ impl Hosts {
     fn desire(&self, description: &str) {
         let mut resources: Vec<Value> = (1..=SECRETS).map(key).collect();
         let desired = json!({"enable": true, "description": description});
-        resources.push(resource("Network_interface", "GigabitEthernet1/0/1", desired));
+        resources.push(resource(
+            "Network_interface",
+            "GigabitEthernet1/0/1",
+            desired,
+        ));
         self.lab.write_resources("sw1", &resources);
     }
 
@@ -124,10 +128,16 @@ async fn another_host_continues_the_state_and_the_database_has_no_secret() {
     undone.assert_contains("'printer' to 'by hand'");
 
     let dump = hosts.server.dump(&hosts.database);
-    assert!(dump.contains("device_state") && dump.contains("sw1"), "{dump}");
+    assert!(
+        dump.contains("device_state") && dump.contains("sw1"),
+        "{dump}"
+    );
     for secret in (1..=SECRETS).map(secret) {
         assert!(!dump.contains(&secret), "{secret} is in the database");
-        assert!(!dump.contains(&hex::encode(&secret)), "{secret} is in the database as hexadecimal digits");
+        assert!(
+            !dump.contains(&hex::encode(&secret)),
+            "{secret} is in the database as hexadecimal digits"
+        );
     }
 }
 
@@ -172,7 +182,11 @@ async fn pending_revert_of_a_killed_host_is_known_to_another_one() {
     hosts.desire("desk");
     let switch = &hosts.lab.switches["sw1"];
     let apply = ["apply", "--yes"];
-    let mut child = hosts.lab.command(&hosts.arguments("a", &apply)).spawn().unwrap();
+    let mut child = hosts
+        .lab
+        .command(&hosts.arguments("a", &apply))
+        .spawn()
+        .unwrap();
     switch.wait_for_deferred().await;
     child.kill().await.unwrap();
     switch.clear_faults();

@@ -54,7 +54,9 @@ pub(super) fn run(args: &NewKeyArgs) -> Result<Exit, CommandError> {
     let fingerprint = own.clone();
     let replaced = history.write_and_wait(move |writer| writer.replace_state_key(&fingerprint));
     replaced.map_err(store_error)?;
-    text.line(format_args!("the key of the store is {own}: copy {path} to its other hosts"));
+    text.line(format_args!(
+        "the key of the store is {own}: copy {path} to its other hosts"
+    ));
     if let Some(before) = before {
         text.line(format_args!(
             "{before} was given up: undo of earlier runs and the digests of secrets are lost"
