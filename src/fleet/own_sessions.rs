@@ -106,7 +106,7 @@ impl OwnSessions {
             if recorded.is_empty() {
                 store.remove(FILE)
             } else {
-                store.save(FILE, VERSION, &recorded)
+                store.save_before_change(FILE, VERSION, &recorded)
             }
         });
         saved.await.map_err(|error| chain(&error))

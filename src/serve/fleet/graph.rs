@@ -24,7 +24,7 @@ impl ServeFleet {
             .devices
             .get(&served.name)
             .ok_or_else(none)?;
-        let store = connector.store.device(&served.name);
+        let store = connector.store.device(&served.name).read_copies(true);
         let facts = state_files::last_facts(&store).map_err(|error| chain(&error))?;
         let catalogs = catalogs(path, &connector.inventory);
         let registry = &connector.registry;
