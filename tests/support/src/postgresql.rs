@@ -143,23 +143,6 @@ impl PostgreSql {
         psql.output().expect("psql is part of PostgreSQL")
     }
 
-    /// All that is in a database, as statements.
-    ///
-    /// # Panics
-    /// If it cannot be read.
-    pub fn dump(&self, database: &str) -> String {
-        let bin = programs().expect("the server runs");
-        let mut command = Command::new(bin.join("pg_dump"));
-        command
-            .args(["-h", "127.0.0.1", "-U", "owner", "--inserts"])
-            .args(["-p", &self.port.to_string(), database])
-            .stdin(Stdio::null());
-        let output = command.output().expect("pg_dump is part of PostgreSQL");
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{error}");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
     /// The name of a new database.
     pub fn new_database(&self) -> String {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
