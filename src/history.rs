@@ -36,7 +36,6 @@ pub(crate) mod run;
 pub(crate) mod run_key;
 mod run_uuid;
 pub(crate) mod runs;
-mod runs_lock;
 mod schema;
 mod server_address;
 mod sql;
@@ -64,7 +63,6 @@ pub(crate) use run::{
     RunId,
 };
 pub(crate) use run_uuid::RunUuid;
-pub(crate) use runs_lock::{RunsLock, RunsLockState};
 
 use crate::store::blocking_io;
 use device_state::KnownDevice;
@@ -170,6 +168,11 @@ impl HistoryStore {
     fn lock_max_size(&self) -> std::sync::MutexGuard<'_, Option<u64>> {
         let max_size = self.inner.max_size.lock();
         max_size.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether other processes can use the store at the same time.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.inner.engine, Engine::Postgres(_))
     }
 
     /// Reads on this thread.

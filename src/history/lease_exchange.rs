@@ -87,6 +87,15 @@ fn in_transaction(
 }
 
 impl HistoryReader<'_> {
+    /// The number of results that came after another node had acquired the shard.
+    pub(crate) fn late_runs(&self) -> Result<u64, HistoryError> {
+        let count: i64 =
+            (self.connection).query_row("SELECT count(*) FROM run WHERE is_late", [], |row| {
+                row.get(0)
+            })?;
+        Ok(count.unsigned_abs())
+    }
+
     /// All leases, nodes and sites. An answer without a request.
     pub(crate) fn fleet_rows(&self) -> Result<LeaseAnswer, HistoryError> {
         let mut select = (self.connection)

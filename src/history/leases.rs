@@ -69,6 +69,16 @@ impl std::fmt::Display for LeaseSubject {
     }
 }
 
+impl LeaseSubject {
+    /// The name of the shard or the task.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Shard(shard) => shard.to_string(),
+            Self::Task(task) => task.to_string(),
+        }
+    }
+}
+
 impl FromStr for LeaseSubject {
     type Err = UnknownSubject;
 

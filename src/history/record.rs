@@ -1,5 +1,6 @@
 //! Writes runs: requested, started and ended.
 
+mod leased;
 mod statuses;
 
 use std::collections::{HashMap, HashSet};
@@ -10,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::devices::DeviceResult;
 use super::drift::DriftUpdate;
-use super::run::RunNumbers;
+use super::run::{RunNumbers, RunRight};
 use super::sql::OptionalRow as _;
 use super::time_column::milliseconds;
 use super::{
@@ -18,6 +19,7 @@ use super::{
     RunId,
 };
 use crate::report::{RunRecord, RunStatus};
+use crate::run_kind::RunKind;
 use crate::transaction::{ResourceResult, ResourceStatus};
 
 /// The run of a request.
@@ -102,25 +104,39 @@ impl HistoryWriter<'_> {
     }
 
     /// Marks a queued run as started. Returns false if it was withdrawn, or has started.
-    pub(crate) fn start_run(&self, run: RunId, started: Timestamp) -> Result<bool, HistoryError> {
+    pub(crate) fn start_run(
+        &self,
+        run: RunId,
+        kind: RunKind,
+        started: Timestamp,
+    ) -> Result<bool, HistoryError> {
         let mut update = self.connection.prepare_cached(
-            "UPDATE run SET status = ?2, started = ?3 WHERE id = ?1 AND status = ?4",
+            "UPDATE run SET status = ?2, started = ?3, kind = ?5 WHERE id = ?1 AND status = ?4",
         )?;
         let (to, from) = (RunStatus::Running, RunStatus::Queued);
-        let changed = update.execute(params![run.0, to, milliseconds(started), from])?;
+        let changed = update.execute(params![run.0, to, milliseconds(started), from, kind])?;
         Ok(changed > 0)
     }
 
     /// Ends runs of a device that began in the store, but not in the process: the answer of the database was lost.
-    /// Only the process that runs devices may call it, before it starts a run of the device.
-    pub(crate) fn end_lost_runs(&self, device: &str, time: Timestamp) -> Result<(), HistoryError> {
+    /// Only the process that runs the device may call it, before it starts a run of it. In a fleet, the runs are those
+    /// of its lease.
+    pub(crate) fn end_lost_runs(
+        &self,
+        device: &str,
+        right: Option<&RunRight>,
+        time: Timestamp,
+    ) -> Result<(), HistoryError> {
         let mut update = self.connection.prepare_cached(
             "UPDATE run SET status = ?1, ended = ?2, error = 'the database was lost at its start'
              WHERE status = ?3 AND ended IS NULL
-                 AND device = (SELECT id FROM device WHERE name = ?4)",
+                 AND device = (SELECT id FROM device WHERE name = ?4)
+                 AND shard IS NOT DISTINCT FROM ?5 AND epoch IS NOT DISTINCT FROM ?6",
         )?;
         let (to, from) = (RunStatus::Interrupted, RunStatus::Running);
-        update.execute(params![to, milliseconds(time), from, device])?;
+        let shard = right.map(|right| &right.shard);
+        let epoch = right.map(|right| right.epoch);
+        update.execute(params![to, milliseconds(time), from, device, shard, epoch])?;
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::sql::{OptionalRow as _, Row};
 use super::time_column::{optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, NewRun, Requester, RunId};
+use crate::run_kind::RunKind;
 
 const SELECT: &str =
     "SELECT run.id AS id, uuid, device.name AS device, run.kind AS kind, follows_windows,
@@ -26,9 +27,10 @@ impl HistoryWriter<'_> {
     pub(crate) fn start_request(
         &self,
         run: RunId,
+        kind: RunKind,
         time: Timestamp,
     ) -> Result<Option<NewRun>, HistoryError> {
-        if !self.start_run(run, time)? {
+        if !self.start_run(run, kind, time)? {
             return Ok(None);
         }
         let select = format!("{SELECT} WHERE run.id = ?1");

@@ -107,6 +107,7 @@ CREATE TABLE run (
 CREATE INDEX run_device ON run (device, id);
 CREATE INDEX run_name ON run (name) WHERE name IS NOT NULL;
 CREATE INDEX run_open ON run (status) WHERE ended IS NULL;
+CREATE INDEX run_late ON run (id) WHERE is_late;
 CREATE INDEX run_waiting ON run (device) WHERE status = 'queued';
 -- No two nodes apply to a device.
 CREATE UNIQUE INDEX run_open_apply ON run (device)

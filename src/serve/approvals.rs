@@ -10,6 +10,7 @@ use switchtender_devices::definitions;
 
 use super::dispatcher::{RunCause, RunToStart};
 use super::fleet::ServeFleet;
+use super::held_devices::REQUEST_TOPIC;
 use super::request::RunRequestError;
 use super::run_store::RunStoreError;
 use super::schedule::DeviceSchedule;
@@ -42,8 +43,8 @@ pub(super) struct ApprovalRun {
 impl Service {
     /// Whether runs change a device only as a person approved.
     pub(crate) fn needs_approval(&self, device: &str) -> bool {
-        let dispatcher = self.inner.dispatcher();
-        let schedule = dispatcher.schedule(device);
+        let fleet = self.fleet();
+        let schedule = fleet.schedule(device);
         schedule.is_some_and(|schedule| schedule.needs_approval)
     }
 
@@ -76,7 +77,12 @@ impl Service {
             expires: now.saturating_add(expires).unwrap_or(Timestamp::MAX),
         };
         let history = self.history();
-        let added = history.write(move |writer| writer.add_approval(&new)).await;
+        let shard = self.shard_text(device);
+        let added = history.write(move |writer| {
+            writer.notify(REQUEST_TOPIC, &shard)?;
+            writer.add_approval(&new)
+        });
+        let added = added.await;
         let (id, run) = added?;
         self.queue(run, device, RunKind::Plan, now);
         Ok(id)
@@ -87,7 +93,7 @@ impl Service {
     /// # Errors
     /// As [`Service::request_approval`].
     pub(crate) fn check_approval_request(&self, device: &str) -> Result<(), RunRequestError> {
-        let schedule = self.inner.dispatcher().schedule(device).cloned();
+        let schedule = self.fleet().schedule(device).cloned();
         match schedule {
             None => Err(RunRequestError::UnknownDevice(device.to_owned())),
             Some(schedule) if !schedule.applies => {
@@ -110,7 +116,10 @@ impl Service {
         decision: ApprovalDecision,
     ) -> Result<bool, HistoryError> {
         let history = self.history();
-        let decided = history.write(move |writer| writer.decide_approval(id, &decision));
+        let decided = history.write(move |writer| {
+            writer.notify(REQUEST_TOPIC, "")?;
+            writer.decide_approval(id, &decision)
+        });
         let is_decided = decided.await?;
         self.inner.wake.notify_one();
         Ok(is_decided)
@@ -121,9 +130,7 @@ impl Service {
         self.emit_queued(run, device);
         let kind = Some(kind);
         let cause = RunCause::Request { run, kind };
-        self.inner
-            .dispatcher()
-            .request(device, cause, REQUEST_PRIORITY, now);
+        self.queue_request(device, cause, now);
         self.inner.wake.notify_one();
     }
 
@@ -136,6 +143,10 @@ impl Service {
             Vec::new()
         });
         for approval in open {
+            // Another node has the device.
+            if self.device_right(&approval.device).is_none() {
+                continue;
+            }
             let advanced = match approval.state {
                 ApprovalState::Expired => self.end_expired(&approval).await,
                 _ if self.may_change_now(&approval.device, now) => {

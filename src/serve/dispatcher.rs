@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::lease::leases::SiteShare;
 use super::queue::{QueueLimits, RunQueue, Waiting};
 use super::schedule::DeviceSchedule;
 use crate::fleet::limits::Membership;
@@ -137,6 +138,19 @@ impl Dispatcher {
         let known: BTreeSet<Arc<str>> = self.devices.keys().cloned().collect();
         self.queue.remove(|waiting| {
             !known.contains(&waiting.device) && matches!(waiting.cause, RunCause::Schedule)
+        });
+    }
+
+    /// The part of the limits of each site that this process has.
+    pub(crate) fn set_shares(&mut self, shares: BTreeMap<String, SiteShare>) {
+        self.queue.set_shares(shares);
+    }
+
+    /// Forgets the requests of devices that another process runs: they wait in the store.
+    pub(crate) fn forget_requests(&mut self) {
+        let known: BTreeSet<Arc<str>> = self.devices.keys().cloned().collect();
+        self.queue.remove(|waiting| {
+            !known.contains(&waiting.device) && matches!(waiting.cause, RunCause::Request { .. })
         });
     }
 

@@ -516,6 +516,22 @@ impl ServeFleet {
         devices.map(|device| device.scheduled.clone()).collect()
     }
 
+    /// The site of a device.
+    pub(crate) fn site(&self, name: &str) -> Option<&str> {
+        self.devices.get(name)?.scheduled.member.site.as_deref()
+    }
+
+    /// The sites of all devices, once for each device.
+    pub(super) fn sites(&self) -> impl Iterator<Item = Option<&str>> {
+        let devices = self.devices.values();
+        devices.map(|device| device.scheduled.member.site.as_deref())
+    }
+
+    /// The schedule of a device.
+    pub(crate) fn schedule(&self, name: &str) -> Option<&Arc<DeviceSchedule>> {
+        Some(&self.devices.get(name)?.scheduled.schedule)
+    }
+
     /// The devices for the history.
     pub(crate) fn known(&self) -> Vec<KnownDevice> {
         let devices = self.devices.values();

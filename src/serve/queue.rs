@@ -7,8 +7,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::dispatcher::{PermittedRuns, RunCause};
+use super::lease::leases::SiteShare;
 use crate::fleet::limits::Membership;
 use crate::history::RunId;
+use crate::history::leases::DEFAULT_SITE;
 
 /// Maximum numbers of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub(super) struct Waiting {
 /// The queue of runs. A device has at most one run at a time.
 pub(super) struct RunQueue {
     limits: QueueLimits,
+    /// The part of the limits of each site that this process has; a site that is missing: all.
+    shares: BTreeMap<String, SiteShare>,
     waiting: BTreeMap<QueuePosition, Waiting>,
     running: HashMap<Arc<str>, Membership>,
     /// Devices with a scheduled run that waits.
@@ -51,6 +55,7 @@ impl RunQueue {
     pub(super) fn new(limits: QueueLimits) -> Self {
         Self {
             limits,
+            shares: BTreeMap::new(),
             waiting: BTreeMap::new(),
             running: HashMap::new(),
             scheduled: BTreeSet::new(),
@@ -62,6 +67,10 @@ impl RunQueue {
 
     pub(super) fn set_limits(&mut self, limits: QueueLimits) {
         self.limits = limits;
+    }
+
+    pub(super) fn set_shares(&mut self, shares: BTreeMap<String, SiteShare>) {
+        self.shares = shares;
     }
 
     /// Adds a run. A device has at most one scheduled run that waits.
@@ -195,10 +204,15 @@ impl RunQueue {
     }
 
     fn permits(&self, member: &Membership) -> bool {
+        let site = member.site.as_deref().unwrap_or(DEFAULT_SITE);
+        let share = self.shares.get(site);
         let is_free = |counts: &HashMap<String, usize>, name: &Option<String>, limit| {
             let used = name.as_ref().and_then(|name| counts.get(name));
             match (used, limit) {
-                (Some(used), Some(limit)) => *used < usize::max(limit, 1),
+                (Some(used), Some(limit)) => {
+                    let limit = usize::max(limit, 1);
+                    *used < share.map_or(limit, |share| share.of(limit))
+                }
                 _ => true,
             }
         };

@@ -22,6 +22,7 @@ use super::spool::{Spool, SpooledResult};
 use crate::error_chain::chain;
 use crate::history::puppetdb_commands::PuppetDbCommand;
 use crate::history::releases::ReleaseNumber;
+use crate::history::run::RunRight;
 use crate::history::{CompletedRun, ConnectionChange, NewRun, RunEffect};
 use crate::store::{StoreError, blocking_io};
 
@@ -39,6 +40,8 @@ pub(super) struct RunResult {
     /// Facts and reports for PuppetDB.
     pub(super) commands: Vec<PuppetDbCommand>,
     pub(super) plan: Option<PlanForApproval>,
+    /// The lease that it began with.
+    pub(super) right: Option<RunRight>,
 }
 
 impl RunResult {
@@ -49,6 +52,7 @@ impl RunResult {
             completed,
             commands: Vec::new(),
             plan: None,
+            right: None,
         }
     }
 }
@@ -68,6 +72,7 @@ impl Service {
             completed: result.completed,
             commands: result.commands,
             plan: result.plan,
+            right: result.right,
             due: DueTime {
                 device: start.device.to_string(),
                 due,
@@ -259,6 +264,7 @@ fn refused(result: &EndedRun, error: &RunStoreError) -> EndedRun {
         completed: CompletedRun::lost(result.run.kind, text, result.completed.ended),
         commands: Vec::new(),
         plan: None,
+        right: result.right.clone(),
         due: result.due.clone(),
     }
 }

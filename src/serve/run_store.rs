@@ -18,6 +18,7 @@ use crate::history::approvals::{ApprovalEntry, ApprovalOfRun};
 use crate::history::device_state::{KnownDevice, StoredSchedule};
 use crate::history::puppetdb_commands::PuppetDbCommand;
 use crate::history::releases::ReleaseNumber;
+use crate::history::run::RunRight;
 use crate::history::{CompletedRun, NewRun, RunEffect, RunId, Space};
 use crate::run_kind::RunKind;
 
@@ -120,12 +121,14 @@ impl WaitingRequest {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RunStart {
     pub(crate) device: String,
+    /// What it does: a request that follows the change windows gets it at the start.
+    pub(crate) kind: RunKind,
     pub(crate) time: Timestamp,
     pub(crate) cause: StartCause,
-    /// What it does, which the change windows can have decided.
-    pub(crate) kind: RunKind,
     /// The release of its inputs. `None`: files of the process.
     pub(crate) release: Option<ReleaseNumber>,
+    /// The lease of its shard. `None`: this process is the only one with the store.
+    pub(crate) right: Option<RunRight>,
 }
 
 /// Why a run begins.
@@ -143,6 +146,10 @@ pub(crate) enum BeginAnswer {
     Begun(Box<BegunRun>),
     /// The request was withdrawn, or has started.
     Withdrawn,
+    /// Another node runs the device.
+    Elsewhere {
+        reason: String,
+    },
 }
 
 /// A run whose begin is stored.
@@ -169,6 +176,8 @@ pub(crate) struct EndedRun {
     pub(crate) plan: Option<PlanForApproval>,
     /// When its device is due again.
     pub(crate) due: DueTime,
+    /// The lease that it began with.
+    pub(crate) right: Option<RunRight>,
 }
 
 /// A plan that waits for an approval.

@@ -13,12 +13,13 @@ use super::access::{AccessPaths, AuditLog};
 use super::backup_writer::BackupWriter;
 use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
+use super::held_devices::REQUEST_TOPIC;
+use super::lease::leases::{LeaseNumbers, Leases};
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
 use super::live_watch::LiveWatches;
 use super::request::{DeviceRequest, RequestedKind, RunRequestError};
 use super::results::deliver;
 use super::run_store::{CancelRequest, DueTime, RunStore, RunStoreError, within_limit};
-use super::runner_role::RunnerRole;
 use super::schedule::DeviceSchedule;
 use super::settings::ServeSettings;
 use super::spool::{SPOOL_LIMIT, Spool, SpoolSize};
@@ -65,7 +66,10 @@ pub(super) struct ServiceState {
     /// The settings of the start; some apply until the end of the process.
     start_settings: Arc<ServeSettings>,
     fleet: Mutex<Arc<ServeFleet>>,
-    pub(super) role: RunnerRole,
+    /// `None`: this process is the only one with its store.
+    pub(super) leases: Option<Leases>,
+    /// Another process has stored a request or a pause.
+    pub(super) requested: Notify,
     /// Held while a pause is stored and applied.
     pub(super) pauses: tokio::sync::Mutex<()>,
 }
@@ -103,8 +107,19 @@ pub(crate) struct Condition {
     pub(crate) release: Option<ReleaseNumber>,
     /// Why the newest release is not used. Then runs only plan.
     pub(crate) rejected_release: Option<String>,
-    /// The process that runs the devices, if this one only reads and passes requests on.
-    pub(crate) runner: Option<String>,
+    /// Why this node may run no device of the fleet.
+    pub(crate) refused: Option<String>,
+    /// The sites of the fleet that no node may run.
+    pub(crate) no_node: Option<String>,
+}
+
+/// What a service is made of, besides its devices.
+pub(crate) struct ServiceParts {
+    pub(crate) history: HistoryStore,
+    pub(crate) files: ServiceFiles,
+    /// `None`: this process is the only one with its store.
+    pub(crate) leases: Option<Leases>,
+    pub(crate) stop: CancellationToken,
 }
 
 /// The state of the process, for `/readyz` and metrics.
@@ -118,6 +133,8 @@ pub(crate) struct ServiceReport {
     pub(crate) space: Option<Space>,
     /// Results that wait for the store.
     pub(crate) spool: SpoolSize,
+    /// The leases of this node. `None`: it is alone.
+    pub(crate) leases: Option<LeaseNumbers>,
     #[serde(flatten)]
     pub(crate) condition: Condition,
 }
@@ -130,10 +147,14 @@ impl Service {
     /// The history cannot be used.
     pub(crate) async fn start(
         fleet: ServeFleet,
-        history: HistoryStore,
-        files: ServiceFiles,
-        stop: CancellationToken,
+        parts: ServiceParts,
     ) -> Result<Self, RunStoreError> {
+        let ServiceParts {
+            history,
+            files,
+            leases,
+            stop,
+        } = parts;
         let now = clock::timestamp();
         let limits = fleet.limits();
         let store: Arc<dyn RunStore> = Arc::new(history.clone());
@@ -141,10 +162,8 @@ impl Service {
         if let Err(error) = deliver(&*store, &files.spool, |_, _| {}).await {
             tracing::warn!("the spooled results wait: {error}");
         }
-        let role = RunnerRole::take(&history).await?;
-        if let Some(runner) = role.runner() {
-            tracing::warn!("this process only reads and passes requests on: {runner} runs devices");
-        } else {
+        // In a fleet, who acquires a shard ends the runs of its last owner.
+        if leases.is_none() {
             let interrupted = store.interrupt(now).await?;
             if interrupted > 0 {
                 tracing::warn!(
@@ -156,7 +175,6 @@ impl Service {
             loaded: Some(now),
             release: fleet.release,
             rejected_release: fleet.rejected_release.clone(),
-            runner: role.runner().map(str::to_owned),
             ..Condition::default()
         };
         let service = Self {
@@ -177,15 +195,14 @@ impl Service {
                 reloads: watch::Sender::new(()),
                 start_settings: Arc::clone(&fleet.settings),
                 fleet: Mutex::new(Arc::new(fleet)),
-                role,
+                leases,
+                requested: Notify::new(),
                 pauses: tokio::sync::Mutex::default(),
             }),
         };
         let fleet = service.inner.fleet();
         service.schedule(&fleet).await?;
-        if !service.is_reader() {
-            service.restore_requests().await?;
-        }
+        service.restore_requests().await?;
         Ok(service)
     }
 
@@ -215,21 +232,28 @@ impl Service {
     }
 
     async fn schedule(&self, fleet: &ServeFleet) -> Result<(), RunStoreError> {
+        // The newest release can have other devices than an older one.
+        if fleet.rejected_release.is_none() {
+            let known = fleet.known();
+            self.store().use_devices(known, clock::timestamp()).await?;
+        }
+        self.schedule_held(fleet).await
+    }
+
+    /// Schedules the devices that this process runs.
+    pub(super) async fn schedule_held(&self, fleet: &ServeFleet) -> Result<(), RunStoreError> {
         let now = clock::timestamp();
         let store = self.store();
-        // The newest release can have other devices than an older one.
-        if !self.is_reader() && fleet.rejected_release.is_none() {
-            store.use_devices(fleet.known(), now).await?;
-        }
         let stored = store.schedules().await?;
         let due = {
             let mut dispatcher = self.inner.dispatcher();
-            dispatcher.set_devices(fleet.scheduled(), fleet.limits(), &stored, now);
+            dispatcher.set_devices(self.held(fleet), fleet.limits(), &stored, now);
+            if let Some(leases) = self.leases() {
+                dispatcher.set_shares(leases.shares());
+                dispatcher.forget_requests();
+            }
             dispatcher.all_due()
         };
-        if self.is_reader() {
-            return Ok(());
-        }
         let due = due.into_iter().map(|(device, due, failures)| DueTime {
             device: device.to_string(),
             due,
@@ -240,6 +264,10 @@ impl Service {
 
     /// Requests that did not start before the last process ended.
     async fn restore_requests(&self) -> Result<(), RunStoreError> {
+        if self.leases().is_some() {
+            // They are found with the shards.
+            return Ok(());
+        }
         let requests = self.store().requests().await?;
         for request in &requests {
             self.emit_queued(request.id, &request.run.device);
@@ -295,6 +323,7 @@ impl Service {
             started: None,
         };
         let (history, key) = (&self.inner.history, request.key);
+        let shard = self.shard_text(&request.device);
         let added = history.write(move |writer| {
             // Another process, or another request at the same time, can have had the key first.
             if let Some(key) = &key
@@ -304,6 +333,7 @@ impl Service {
                 return Ok(is_same.then_some(AddedRequest::Waiting(earlier.run)));
             }
             let added = writer.add_request(&new_run)?;
+            writer.notify(REQUEST_TOPIC, &shard)?;
             let (AddedRequest::New(run) | AddedRequest::Waiting(run)) = added;
             if let Some(key) = &key {
                 writer.add_key(key, run, now)?;
@@ -315,17 +345,24 @@ impl Service {
             AddedRequest::New(run) => run,
             AddedRequest::Waiting(run) => return Ok(run),
         };
-        if self.is_reader() {
-            return Ok(run);
-        }
         self.emit_queued(run, &request.device);
         let cause = RunCause::Request { run, kind };
-        let device = &request.device;
-        self.inner
-            .dispatcher()
-            .request(device, cause, REQUEST_PRIORITY, now);
+        self.queue_request(&request.device, cause, now);
         self.inner.wake.notify_one();
         Ok(run)
+    }
+
+    /// Queues a stored request, if this process runs the device. Another one finds it in the store.
+    pub(super) fn queue_request(&self, device: &str, cause: RunCause, now: Timestamp) {
+        let mut dispatcher = self.inner.dispatcher();
+        let RunCause::Request { run, .. } = cause else {
+            return;
+        };
+        let is_own = self.leases().is_none() || dispatcher.has_device(device);
+        // It was announced to this process, too.
+        if is_own && !dispatcher.has_request(run) {
+            dispatcher.request(device, cause, REQUEST_PRIORITY, now);
+        }
     }
 
     /// Whether runs can start.
@@ -359,7 +396,7 @@ impl Service {
         device: &str,
         kind: RequestedKind,
     ) -> Result<Arc<DeviceSchedule>, RunRequestError> {
-        let schedule = self.inner.dispatcher().schedule(device).cloned();
+        let schedule = self.fleet().schedule(device).cloned();
         match schedule {
             None => Err(RunRequestError::UnknownDevice(device.to_owned())),
             Some(schedule) if kind.0 == Some(RunKind::Apply) && !schedule.applies => {
@@ -374,13 +411,13 @@ impl Service {
 
     /// Whether runs never change a device of the settings.
     pub(crate) fn is_plan_only(&self, device: &str) -> bool {
-        let dispatcher = self.inner.dispatcher();
-        let schedule = dispatcher.schedule(device);
+        let fleet = self.fleet();
+        let schedule = fleet.schedule(device);
         schedule.is_some_and(|schedule| !schedule.applies)
     }
 
     pub(crate) fn has_device(&self, device: &str) -> bool {
-        self.inner.dispatcher().has_device(device)
+        self.fleet().schedule(device).is_some()
     }
 
     pub(super) fn emit_queued(&self, run: RunId, device: &str) {
@@ -396,7 +433,9 @@ impl Service {
     /// # Errors
     /// The history cannot be written.
     pub(crate) async fn cancel(&self, run: RunId) -> Result<bool, RunRequestError> {
-        if !self.is_reader() && !self.inner.dispatcher().cancel(run) {
+        let is_own = self.inner.dispatcher().cancel(run);
+        // Another process finds in the store that it was withdrawn.
+        if !is_own && self.leases().is_none() {
             return Ok(false);
         }
         Ok(self.store_canceled(run, None).await?)
@@ -435,23 +474,25 @@ impl Service {
         pause: Option<Pause>,
     ) -> Result<(), RunRequestError> {
         let now = clock::timestamp();
-        if !self.inner.dispatcher().has_device(device) {
+        if !self.has_device(device) {
             return Err(RunRequestError::UnknownDevice(device.to_owned()));
         }
         let _pauses = self.inner.pauses.lock().await;
         let (name, is_paused) = (device.to_owned(), pause.is_some());
+        let shard = self.shard_text(device);
         let history = &self.inner.history;
         history
-            .write(move |writer| writer.set_pause(&name, pause.as_ref(), now))
+            .write(move |writer| {
+                writer.notify(REQUEST_TOPIC, &shard)?;
+                writer.set_pause(&name, pause.as_ref(), now)
+            })
             .await?;
         let due = {
             let mut dispatcher = self.inner.dispatcher();
             dispatcher.set_paused(device, is_paused, now);
             dispatcher.due(device)
         };
-        if let Some((due, failures)) = due
-            && !self.is_reader()
-        {
+        if let Some((due, failures)) = due {
             let due = DueTime {
                 device: device.to_owned(),
                 due,
@@ -474,12 +515,17 @@ impl Service {
             is_stopping: self.inner.stop.is_cancelled(),
             space,
             spool: self.inner.spool.size(),
+            leases: self.leases().map(Leases::numbers),
             condition: self.condition(),
         }
     }
 
     pub(crate) fn condition(&self) -> Condition {
-        self.inner.condition().clone()
+        Condition {
+            refused: self.leases().and_then(Leases::refusal),
+            no_node: self.leases().and_then(Leases::no_node),
+            ..self.inner.condition().clone()
+        }
     }
 }
 

@@ -31,6 +31,10 @@
 //! [oidc.role.network-admins]
 //! role = "admin"
 //!
+//! [fleet]                         # this process as a node of several, with a store in PostgreSQL
+//! node = "ber-1"
+//! sites = ["berlin"]
+//!
 //! [approval]                      # runs of these devices need the approval of a person
 //! devices = "role = core"
 //! expires = "24h"
@@ -38,6 +42,7 @@
 
 mod backup_settings;
 mod device_settings;
+mod fleet_settings;
 mod parts;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -53,6 +58,7 @@ use switchtender_devices::regular_file;
 
 pub(crate) use backup_settings::BackupSettings;
 pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, RuleSubject};
+pub(crate) use fleet_settings::FleetSettings;
 pub(crate) use parts::{RELEASE_SETTINGS, SettingsKeys};
 
 use super::access::{DeviceLimit, OidcSettings};
@@ -103,6 +109,7 @@ pub(crate) struct ServeSettings {
     pub(crate) puppetdb: Option<PuppetDbSettings>,
     pub(crate) web: WebSettings,
     pub(crate) state_commands: StateCommands,
+    pub(crate) fleet: FleetSettings,
     /// `None`: no run needs an approval.
     pub(crate) approval: Option<ApprovalSettings>,
 }
@@ -219,6 +226,7 @@ impl ServeSettings {
             ("listen", self.listen != start.listen),
             ("state_dir", self.state_dir != start.state_dir),
             ("store", self.store != start.store),
+            ("fleet", self.fleet != start.fleet),
             ("web.server_names", web.server_names != started.server_names),
             ("web.url", web.url != started.url),
             ("web.certificate", web.tls != started.tls),
@@ -334,12 +342,35 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         puppetdb,
         web,
         state_commands: StateCommands::read(root),
+        fleet: fleet(root),
         approval: root
             .table("approval")
             .map(|table| ApprovalSettings::read(&table)),
     };
     root.finish();
     settings
+}
+
+/// This process as a node. A file of SQLite has one process.
+fn fleet(root: &Table<'_>) -> FleetSettings {
+    let Some(table) = root.table("fleet") else {
+        return FleetSettings::default();
+    };
+    let settings = FleetSettings::read(&table);
+    let store = root.string("store").unwrap_or_default();
+    if !is_server(&store)
+        && let Some(item) = root.get("fleet")
+    {
+        let message = "a fleet needs a database of PostgreSQL";
+        let help = "set `store = \"postgresql://…\"`, or remove [fleet]";
+        (root.findings).error_with_help("fleet-store", item.span.clone(), message, help);
+    }
+    settings
+}
+
+/// Whether a place of a store is a server.
+fn is_server(store: &str) -> bool {
+    store.starts_with("postgresql://") || store.starts_with("postgres://")
 }
 
 /// The place of the history. A relative path begins at `directory`.

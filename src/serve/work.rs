@@ -14,6 +14,8 @@ use super::approvals::ApprovalRun;
 use super::backup_writer::RunBackup;
 use super::dispatcher::{PermittedRuns, RunCause, RunToStart};
 use super::fleet::{ReadBackup, ServeFleet};
+use super::held_devices::{HeldRight, REQUEST_INTERVAL};
+use super::lease::leases::Leases;
 use super::live::{LiveEvent, LiveEventKind};
 use super::live_observer;
 use super::puppetdb;
@@ -22,13 +24,13 @@ use super::results::RunResult;
 use super::run_store::{
     BeginAnswer, PlanForApproval, RunStart, StartCause, StoreProblem, within_limit,
 };
-use super::runner_role::{LockProblem, REQUEST_INTERVAL};
 use super::service::{Condition, Service};
 use super::settings::{BackupSettings, ConfigurationReads};
 use crate::clock::{self, puppet_time};
 use crate::error_chain::chain;
 use crate::fleet::runner::panic_message;
 use crate::history::approvals::ApprovalOfRun;
+use crate::history::leases::FleetTask;
 use crate::history::releases::ReleaseNumber;
 use crate::history::{CompletedRun, NewRun, Requester, RunId, RunUuid, Space};
 use crate::run_kind::RunKind;
@@ -47,7 +49,7 @@ enum NoStart {
     Problem(String),
     /// It waits until the store answers.
     Away(String),
-    /// Another process has withdrawn the request.
+    /// Another process has withdrawn the request, or runs the device.
     Withdrawn,
 }
 
@@ -75,10 +77,11 @@ impl Service {
         let mut requests = tokio::time::interval(REQUEST_INTERVAL);
         requests.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let stop = &self.inner.stop;
-        if self.is_reader() {
-            return stop.cancelled().await;
-        }
-        let is_shared = self.history().is_shared();
+        let is_shared = self.leases().is_some();
+        let shards_changed = async || match self.leases() {
+            Some(leases) => leases.changed.notified().await,
+            None => std::future::pending().await,
+        };
         // The first tick is due at once; no run may start before it.
         self.check_space().await;
         let deliver = self.deliver_spooled();
@@ -97,12 +100,17 @@ impl Service {
                 () = &mut deliver => {}
                 _ = space.tick() => self.check_space().await,
                 _ = requests.tick(), if is_shared => self.find_requests().await,
+                () = self.inner.requested.notified(), if is_shared => self.find_requests().await,
+                () = shards_changed() => self.use_shards().await,
                 _ = retention.tick() => self.remove_old_runs().await,
             }
         }
         while runs.join_next().await.is_some() {}
         // What the last runs spooled may be stored still.
         self.deliver_now().await;
+        if let Some(leases) = self.leases() {
+            leases.ended.cancel();
+        }
     }
 
     /// Ends requests that nobody expects to run any more.
@@ -155,8 +163,12 @@ impl Service {
 
     /// Runs a device and stores the result.
     async fn run_device(&self, mut start: RunToStart) {
+        // It is not released before the result is stored.
+        let Some(right) = self.device_right(&start.device) else {
+            return self.cannot_begin(&start, NoStart::Withdrawn);
+        };
         let fleet = self.inner.fleet();
-        let begun = match self.begin(&mut start, fleet.release).await {
+        let begun = match self.begin(&mut start, &right, fleet.release).await {
             Ok(begun) => begun,
             Err(reason) => return self.cannot_begin(&start, reason),
         };
@@ -184,10 +196,14 @@ impl Service {
             Ok(found) => found,
             Err(reason) => {
                 let completed = CompletedRun::lost(start.kind, reason, clock::timestamp());
-                let result = RunResult::of(begun.run, completed, &fleet);
+                let result = RunResult {
+                    right: right.stored(),
+                    ..RunResult::of(begun.run, completed, &fleet)
+                };
                 return self.end(&start, result).await;
             }
         };
+        let request = right.permit(request, &start.device);
         let work = fleet.run(&start.device, request, &observer);
         let ended = AssertUnwindSafe(work).catch_unwind().await;
         let now = clock::timestamp();
@@ -236,9 +252,13 @@ impl Service {
             })
         });
         let status = completed.record.status();
+        if completed.record.counts.changed > 0 {
+            right.set_changed(&start.device);
+        }
         let result = RunResult {
             commands,
             plan,
+            right: right.stored(),
             ..RunResult::of(begun.run, completed, &fleet)
         };
         self.end(&start, result).await;
@@ -271,6 +291,7 @@ impl Service {
     async fn begin(
         &self,
         start: &mut RunToStart,
+        right: &HeldRight,
         release: Option<ReleaseNumber>,
     ) -> Result<StartedRun, NoStart> {
         if self.condition().no_applies.is_none() {
@@ -284,7 +305,7 @@ impl Service {
         if let Some(problem) = no_runs {
             return Err(NoStart::Problem(problem));
         }
-        let asked = run_start(start, release);
+        let asked = run_start(start, right, release);
         if let Some(reason) = no_applies {
             return without_store(start, asked, reason);
         }
@@ -299,6 +320,10 @@ impl Service {
                 });
             }
             Ok(BeginAnswer::Withdrawn) => return Err(NoStart::Withdrawn),
+            Ok(BeginAnswer::Elsewhere { reason }) => {
+                tracing::warn!("a run does not start: {reason}");
+                return Err(NoStart::Withdrawn);
+            }
             Err(error) => error,
         };
         let reason = format!("cannot store the run: {error}");
@@ -390,20 +415,13 @@ impl Service {
         let spool = Arc::clone(&self.inner.spool);
         let spool_problem = blocking_io::run(move || spool.problem()).await;
         let problem = match within_limit(self.store().space()).await {
-            Ok(Space { problem: None, .. }) => match self.lock_problem().await {
-                LockProblem::None => {
-                    // A spooled result proves more than a read: it permits the runs.
-                    if self.inner.spool.is_empty() {
-                        self.permit_applies();
-                    }
-                    None
+            Ok(Space { problem: None, .. }) => {
+                // A spooled result proves more than a read: it permits the runs.
+                if self.inner.spool.is_empty() {
+                    self.permit_applies();
                 }
-                LockProblem::Away(reason) => {
-                    self.refuse_applies(reason);
-                    None
-                }
-                LockProblem::Other(reason) => Some(reason),
-            },
+                self.leases().and_then(Leases::refusal)
+            }
             Ok(space) => space.problem,
             Err(error) => {
                 self.refuse_applies(error.text);
@@ -430,6 +448,9 @@ impl Service {
     }
 
     async fn remove_old_runs(&self) {
+        let Some(_right) = self.task_right(FleetTask::Retention) else {
+            return;
+        };
         let retention = self.inner.fleet().settings.retention();
         let (history, now) = (self.history(), clock::timestamp());
         let age = self.inner.fleet().settings.keep_unchanged;
@@ -486,7 +507,7 @@ fn without_store(
 }
 
 /// What the store is told of a run that begins.
-fn run_start(start: &RunToStart, release: Option<ReleaseNumber>) -> RunStart {
+fn run_start(start: &RunToStart, right: &HeldRight, release: Option<ReleaseNumber>) -> RunStart {
     let (time, device) = (clock::timestamp(), start.device.to_string());
     let cause = match &start.cause {
         RunCause::Request { run, .. } => StartCause::Request(*run),
@@ -503,9 +524,10 @@ fn run_start(start: &RunToStart, release: Option<ReleaseNumber>) -> RunStart {
     };
     RunStart {
         device,
+        kind: start.kind,
         time,
         cause,
-        kind: start.kind,
         release,
+        right: right.stored(),
     }
 }

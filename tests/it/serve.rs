@@ -1,6 +1,7 @@
 //! `switchtender serve`: schedules, store and its commands, with the built program and mock devices.
 
 mod access_command;
+mod fleet;
 mod git;
 mod kills;
 mod process;

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
 use crate::cli::commands::import::accept;
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
 use crate::cli::interrupt::stop_process_on_signals;
@@ -15,12 +17,15 @@ use crate::fleet::device_run::STOP_GRACE;
 use crate::history::{HistoryStore, StoreLocation};
 use crate::serve::access::AccessPaths;
 use crate::serve::demo::DemoDirectory;
-use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
+use crate::serve::fleet::{LoadContext, LoadFleetError};
+use crate::serve::lease::identity::node_record;
+use crate::serve::lease::leases::Leases;
+use crate::serve::lease::rule::LeaseTimes;
 use crate::serve::process_lock::{ProcessLock, ProcessLockError};
 use crate::serve::release::FleetInputs;
 use crate::serve::reload::log_warnings;
 use crate::serve::run_store::RunStoreError;
-use crate::serve::service::{Service, ServiceFiles};
+use crate::serve::service::{Service, ServiceFiles, ServiceParts};
 use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
 use crate::serve::systemd;
 use crate::serve::watched_files::WatchedFiles;
@@ -110,22 +115,22 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             CommandError::new("cannot move the state of devices to the store").with_source(error)
         })?;
         let devices = fleet.scheduled().len();
-        let service_files = ServiceFiles::open(&paths);
-        let service_files =
-            service_files.map_err(|error| CommandError::new("cannot serve").with_source(error))?;
-        let service = Service::start(fleet, history, service_files, stopping.stop.clone()).await;
+        let opened = ServiceFiles::open(&paths);
+        let opened =
+            opened.map_err(|error| CommandError::new("cannot serve").with_source(error))?;
+        let leases = leases(&fleet.settings, &history, &state_dir, &stopping.stop)?;
+        let parts = ServiceParts {
+            history,
+            files: opened,
+            leases,
+            stop: stopping.stop.clone(),
+        };
+        let service = Service::start(fleet, parts).await;
         let service = service.map_err(|error| cannot_use(&location, error))?;
         service.use_drift_reader(accept::drift_reader());
-        // The process that runs the devices delivers.
-        let webhooks =
-            if service.is_reader() {
-                None
-            } else {
-                let webhooks = Webhooks::open(&web_settings, &service).await;
-                Some(webhooks.map_err(|error| {
-                    CommandError::new("cannot use the webhooks").with_source(error)
-                })?)
-            };
+        let webhooks = Webhooks::open(&web_settings, &service).await;
+        let webhooks = webhooks
+            .map_err(|error| CommandError::new("cannot use the webhooks").with_source(error))?;
         let watchdog = systemd::start_watchdog();
         let url = server.url();
         let status = format!("{devices} devices, store {location}, pages {url}");
@@ -140,16 +145,14 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         };
         tokio::join!(
             service.work(),
+            service.hold_leases(),
+            service.receive_requests(),
             service.check_store(),
             service.follow_other_nodes(),
             side_work,
             server.serve(service.clone(), stopping.stop.clone()),
-            async {
-                if let Some(webhooks) = webhooks {
-                    let webhooks = webhooks.deliver(&service, &stopping.stop);
-                    tokio::join!(webhooks, service.deliver_to_puppetdb());
-                }
-            },
+            webhooks.deliver(&service, &stopping.stop),
+            service.deliver_to_puppetdb(),
             async {
                 stopping.stop.cancelled().await;
                 systemd::stopping();
@@ -160,6 +163,25 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         drop(watchdog);
         Ok(Exit::SUCCESS)
     })
+}
+
+/// The leases of this process as a node of a fleet. `None`: the store is a file of this process.
+fn leases(
+    settings: &ServeSettings,
+    history: &HistoryStore,
+    state_dir: &Path,
+    stop: &CancellationToken,
+) -> Result<Option<Leases>, CommandError> {
+    if !history.is_shared() {
+        return Ok(None);
+    }
+    let node = node_record(&settings.fleet, state_dir, true)
+        .map_err(|error| CommandError::new("cannot name this node").with_source(error))?;
+    let times = LeaseTimes {
+        lease: settings.fleet.lease,
+    };
+    let store = Arc::new(history.clone());
+    Ok(Some(Leases::new(store, node, times, stop.clone())))
 }
 
 fn cannot_use(location: &StoreLocation, error: RunStoreError) -> CommandError {

@@ -79,13 +79,7 @@ fn a_stopped_server_is_an_error_until_it_starts_again() {
         return;
     };
     let history = HistoryStore::open(location.into()).unwrap();
-    let lock = match history.take_runs_lock().unwrap() {
-        RunsLockState::Held(lock) => lock,
-        RunsLockState::Other(holder) => panic!("{holder} has the lock"),
-    };
-    assert!(lock.is_held());
     own.leave();
-    assert!(!lock.is_held());
     let add = || {
         let run = new_run("sw1", RunKind::Apply, time(0));
         history.write_and_wait(move |writer| writer.add_run(&run))
@@ -102,39 +96,6 @@ fn a_stopped_server_is_an_error_until_it_starts_again() {
     own.come_back();
     add().unwrap();
     assert_eq!(count().unwrap(), 1);
-    assert!(matches!(
-        history.take_runs_lock().unwrap(),
-        RunsLockState::Held(_)
-    ));
-}
-
-#[test]
-fn one_process_has_the_lock_of_a_database() {
-    let Some(server) = server::DatabaseServer::shared() else {
-        return;
-    };
-    let location = server.new_database();
-    let open = || HistoryStore::open(location.clone().into()).unwrap();
-    let (first, second) = (open(), open());
-    let lock = first.take_runs_lock().unwrap();
-    assert!(matches!(lock, RunsLockState::Held(_)));
-    let RunsLockState::Other(holder) = second.take_runs_lock().unwrap() else {
-        panic!("both have the lock");
-    };
-    let process = format!("process {}", std::process::id());
-    assert!(holder.ends_with(&process), "{holder}");
-    // Another database has another lock.
-    let other = HistoryStore::open(server.new_database().into()).unwrap();
-    assert!(matches!(
-        other.take_runs_lock().unwrap(),
-        RunsLockState::Held(_)
-    ));
-    drop(lock);
-    let is_free = || matches!(second.take_runs_lock().unwrap(), RunsLockState::Held(_));
-    assert!(
-        (0..500).any(|_| is_free()),
-        "the lock ends with its connection"
-    );
 }
 
 #[test]

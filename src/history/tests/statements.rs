@@ -33,8 +33,11 @@ fn approvals_go_from_plan_to_run(engine: TestEngine) {
     };
     assert_eq!(state(), ApprovalState::Planning);
     write(&sandbox, move |writer| {
-        assert!(writer.start_run(plan, time(1))?);
-        assert!(!writer.start_run(plan, time(1))?, "it starts once");
+        assert!(writer.start_run(plan, RunKind::Plan, time(1))?);
+        assert!(
+            !writer.start_run(plan, RunKind::Plan, time(1))?,
+            "it starts once"
+        );
         let pending = completed(RunKind::Plan, 1, &[("Vlan[1]", "pending")]);
         writer.finish_run(plan, &pending)?;
         writer.set_plan(id, "{}")
@@ -96,14 +99,14 @@ fn requests_join_a_run_that_waits(engine: TestEngine) {
     let canceled = write(&sandbox, move |writer| {
         Ok((
             writer.cancel_run(run, time(1), Some("too late"))?,
-            writer.start_run(run, time(1))?,
+            writer.start_run(run, RunKind::Plan, time(1))?,
             writer.device_name(run)?,
         ))
     });
     assert_eq!(canceled, (true, false, "sw1".to_owned()));
     let second = write(&sandbox, |writer| {
         let run = writer.add_run(&new_run("sw1", RunKind::Apply, time(2)))?;
-        writer.end_lost_runs("sw1", time(3))?;
+        writer.end_lost_runs("sw1", None, time(3))?;
         Ok(run)
     });
     assert_eq!(

@@ -51,6 +51,15 @@ pub(crate) struct SiteShare {
     pub(crate) all: u32,
 }
 
+impl SiteShare {
+    /// The part of a limit. Each shard has one run at least.
+    pub(crate) fn of(self, limit: usize) -> usize {
+        let all = usize::try_from(self.all.max(1)).unwrap_or(usize::MAX);
+        let held = usize::try_from(self.held.max(1)).unwrap_or(usize::MAX);
+        (limit * held / all).max(held)
+    }
+}
+
 /// Numbers for metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 pub(crate) struct LeaseNumbers {
@@ -58,8 +67,8 @@ pub(crate) struct LeaseNumbers {
     pub(crate) shards: usize,
     /// Shards of the fleet.
     pub(crate) all_shards: usize,
-    /// Shards that no node may run.
-    pub(crate) without_node: usize,
+    /// Sites that no node may run.
+    pub(crate) sites_without_node: usize,
     /// The time since the oldest renewal of a lease of this node.
     pub(crate) oldest_renewal_seconds: u64,
     /// The smallest time that was left at a write. `None`: there was no write.
@@ -192,11 +201,11 @@ impl Leases {
     /// Gives rights for the leases that the rule has now.
     fn use_leases(&self, state: &mut LeasesState) {
         let LeasesState { rule, rights, .. } = state;
-        let held = rule.held();
+        let (held, node) = (rule.held(), &rule.node().name);
         rights.retain(|subject, right| {
             let is_held = held
                 .get(subject)
-                .is_some_and(|held| held.epoch == right.epoch);
+                .is_some_and(|held| held.epoch == right.run.epoch);
             if !is_held {
                 right.lose();
             }
@@ -204,7 +213,12 @@ impl Leases {
         });
         for (subject, held) in held {
             let right = rights.entry(subject.clone()).or_insert_with(|| {
-                let lease = (subject.clone(), held.epoch);
+                let run = RunRight {
+                    node: node.clone(),
+                    shard: subject.name(),
+                    epoch: held.epoch,
+                };
+                let lease = (subject.clone(), run);
                 Arc::new(LeaseRight::new(
                     lease,
                     self.times,
@@ -232,29 +246,18 @@ impl Leases {
         right.is_open().then(|| Arc::clone(right))
     }
 
+    /// The shard of a device.
+    pub(crate) fn shard_of(&self, device: &str, site: Option<&str>) -> Option<Shard> {
+        self.state()
+            .rule
+            .shard_of(device, site.unwrap_or(DEFAULT_SITE))
+    }
+
     /// The right to do a task of the fleet.
     pub(crate) fn task(&self, task: FleetTask) -> Option<Arc<LeaseRight>> {
         let state = self.state();
         let right = state.rights.get(&LeaseSubject::Task(task))?;
         right.is_open().then(|| Arc::clone(right))
-    }
-
-    /// What a run stores about its right.
-    pub(crate) fn run_right(&self, right: &LeaseRight) -> RunRight {
-        let shard = match &right.subject {
-            LeaseSubject::Shard(shard) => shard.to_string(),
-            LeaseSubject::Task(task) => task.to_string(),
-        };
-        RunRight {
-            node: self.node(),
-            shard,
-            epoch: right.epoch,
-        }
-    }
-
-    /// The name of this node.
-    pub(crate) fn node(&self) -> String {
-        self.state().rule.node().name.clone()
     }
 
     /// The part of each site that this node has.
@@ -277,6 +280,13 @@ impl Leases {
     /// Why this process may run no device.
     pub(crate) fn refusal(&self) -> Option<String> {
         self.state().rule.refusal(clock::boot_time())
+    }
+
+    /// The sites that no node may run. `None`: there is none.
+    pub(crate) fn no_node(&self) -> Option<String> {
+        let sites = self.state().rule.sites_without_node(clock::boot_time());
+        let texts = sites.iter().map(|site| no_node(site));
+        (!sites.is_empty()).then(|| texts.collect::<Vec<_>>().join("; "))
     }
 
     /// Why no run of a device starts. `None`: this node runs it.
@@ -308,35 +318,6 @@ impl Leases {
         })
     }
 
-    /// The shards that nobody runs, with the reason.
-    pub(crate) fn problems(&self) -> BTreeMap<Shard, String> {
-        let (now, state) = (clock::boot_time(), self.state());
-        let sites = state.rule.sites().values();
-        let shards = sites.flat_map(|site| {
-            let numbers = 0..site.shards;
-            numbers.map(|number| Shard {
-                site: site.name.clone(),
-                number,
-            })
-        });
-        let problems = shards.filter_map(|shard| {
-            let text = match state.rule.shard_problem(&shard, now) {
-                ShardProblem::NoNode => no_node(&shard.site),
-                ShardProblem::Takeover(time) => {
-                    format!("lease in takeover, {} s left", time.as_secs())
-                }
-                ShardProblem::Amnesty(time) => {
-                    format!("the database was restarted, {} s left", time.as_secs())
-                }
-                ShardProblem::Free => "a node is about to acquire it".to_owned(),
-                ShardProblem::Reshard => "the number of shards changes".to_owned(),
-                ShardProblem::Owner(_) => return None,
-            };
-            Some((shard, text))
-        });
-        problems.collect()
-    }
-
     pub(crate) fn numbers(&self) -> LeaseNumbers {
         let (now, state) = (clock::boot_time(), self.state());
         let is_shard = |subject: &LeaseSubject| matches!(subject, LeaseSubject::Shard(_));
@@ -349,11 +330,11 @@ impl Leases {
         let margin = self.smallest_margin.load(Ordering::Relaxed);
         let sites = state.rule.sites().values();
         let all_shards: u32 = sites.map(|site| site.shards).sum();
-        let without_node = state.rule.without_node(now);
+        let without = state.rule.sites_without_node(now);
         LeaseNumbers {
             shards: held.filter(|(subject, _)| is_shard(subject)).count(),
             all_shards: usize::try_from(all_shards).unwrap_or(usize::MAX),
-            without_node,
+            sites_without_node: without.len(),
             oldest_renewal_seconds: ages.max().unwrap_or_default(),
             smallest_margin_milliseconds: (margin != u64::MAX).then_some(margin),
             takeovers: state.takeovers,

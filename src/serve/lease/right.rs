@@ -11,12 +11,14 @@ use tokio_util::sync::CancellationToken;
 use super::rule::LeaseTimes;
 use crate::clock::{self, BootTime};
 use crate::history::leases::LeaseSubject;
+use crate::history::run::RunRight;
 
 /// A lease of this process. Who has it works: it is released after the last one dropped it.
 #[derive(Debug)]
 pub(crate) struct LeaseRight {
     pub(crate) subject: LeaseSubject,
-    pub(crate) epoch: i64,
+    /// What runs store about it.
+    pub(crate) run: RunRight,
     times: LeaseTimes,
     /// When the last renewal was sent, in milliseconds since the boot.
     sent: AtomicU64,
@@ -37,14 +39,14 @@ struct LeaseRuns {
 
 impl LeaseRight {
     pub(super) fn new(
-        (subject, epoch): (LeaseSubject, i64),
+        (subject, run): (LeaseSubject, RunRight),
         times: LeaseTimes,
         stop: &CancellationToken,
         smallest_margin: &Arc<AtomicU64>,
     ) -> Self {
         Self {
             subject,
-            epoch,
+            run,
             times,
             sent: AtomicU64::new(0),
             is_lost: AtomicBool::new(false),
@@ -118,7 +120,14 @@ impl LeaseRight {
 
 impl Fence for LeaseRight {
     fn check(&self) -> Result<(), FenceError> {
-        let age = self.age(clock::boot_time());
+        self.check_at(clock::boot_time())
+    }
+}
+
+impl LeaseRight {
+    /// Whether a write is permitted at a time.
+    pub(super) fn check_at(&self, now: BootTime) -> Result<(), FenceError> {
+        let age = self.age(now);
         let subject = &self.subject;
         if self.is_lost.load(Ordering::SeqCst) {
             let reason =

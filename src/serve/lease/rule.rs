@@ -594,12 +594,16 @@ impl LeaseRule {
         }
     }
 
-    /// The number of shards that no node may run.
-    pub(crate) fn without_node(&self, now: BootTime) -> usize {
-        let subjects = self.shards().map(LeaseSubject::Shard);
-        subjects
-            .filter(|subject| self.preferred(subject, now).is_empty())
-            .count()
+    /// The sites that no node may run.
+    pub(crate) fn sites_without_node(&self, now: BootTime) -> Vec<String> {
+        let sites = self.sites.keys().filter(|site| {
+            let shard = Shard {
+                site: (*site).clone(),
+                number: 0,
+            };
+            self.preferred(&LeaseSubject::Shard(shard), now).is_empty()
+        });
+        sites.cloned().collect()
     }
 }
 

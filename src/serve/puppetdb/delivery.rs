@@ -15,6 +15,7 @@ use switchtender_devices::regular_file;
 
 use crate::error_chain::chain;
 use crate::history::HistoryError;
+use crate::history::leases::FleetTask;
 use crate::history::puppetdb_commands::WaitingCommand;
 use crate::serve::service::Service;
 use crate::serve::settings::PuppetDbSettings;
@@ -100,7 +101,8 @@ impl Service {
         let mut is_failing = false;
         loop {
             let settings = self.inner.fleet().settings.puppetdb.clone();
-            let sent = match &settings {
+            let right = self.task_right(FleetTask::PuppetDb);
+            let sent = match settings.as_ref().filter(|_| right.is_some()) {
                 Some(settings) => self.send_waiting(settings).await,
                 None => Ok(()),
             };

@@ -75,14 +75,21 @@ impl RunStore for HistoryStore {
 
     async fn begin(&self, start: RunStart) -> Result<BeginAnswer, RunStoreError> {
         let begun = self.write(move |writer| {
-            writer.end_lost_runs(&start.device, start.time)?;
+            let right = start.right.as_ref();
+            writer.end_lost_runs(&start.device, right, start.time)?;
+            if let Some(reason) = writer.runs_elsewhere(&start.device, start.kind, right)? {
+                return Ok(BeginAnswer::Elsewhere { reason });
+            }
             let (id, run) = match start.cause {
                 StartCause::New(run) => (writer.add_run(&run)?, run),
-                StartCause::Request(id) => match writer.start_request(id, start.time)? {
-                    Some(run) => (id, run),
-                    None => return Ok(BeginAnswer::Withdrawn),
-                },
+                StartCause::Request(id) => {
+                    match writer.start_request(id, start.kind, start.time)? {
+                        Some(run) => (id, run),
+                        None => return Ok(BeginAnswer::Withdrawn),
+                    }
+                }
             };
+            writer.set_right(id, right)?;
             writer.set_run_release(id, start.release)?;
             let newer_release = match start.kind {
                 RunKind::Plan => None,
@@ -105,6 +112,7 @@ impl RunStore for HistoryStore {
         let written = self.write(move |writer| {
             let (completed, due) = (&ended.completed, &ended.due);
             let id = writer.add_run(&ended.run)?;
+            writer.set_right(id, ended.right.as_ref())?;
             if writer.has_result(id)? {
                 return Ok(FinishedRun {
                     id,
@@ -115,6 +123,14 @@ impl RunStore for HistoryStore {
             writer.set_run_release(id, ended.release)?;
             if let Some(made) = &ended.plan {
                 writer.set_plan(made.approval, &made.plan)?;
+            }
+            if writer.is_late(ended.right.as_ref())? {
+                writer.finish_late_run(id, completed)?;
+                return Ok(FinishedRun {
+                    id,
+                    effect: RunEffect::default(),
+                    lost_commands: 0,
+                });
             }
             let effect = writer.finish_run(id, completed)?;
             let commands = &ended.commands;

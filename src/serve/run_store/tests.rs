@@ -65,6 +65,7 @@ pub(in crate::serve) fn ended(run: NewRun) -> EndedRun {
             due: Some(run.queued),
             failures: 3,
         },
+        right: None,
         run,
     }
 }

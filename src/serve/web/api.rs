@@ -5,6 +5,7 @@ mod configurations;
 mod devices;
 mod fleet_data;
 mod idempotency;
+mod nodes;
 mod object_body;
 mod open_api;
 mod requests;
@@ -64,6 +65,7 @@ impl ApiRoutes {
                 .routes(routes!(approvals::list))
                 .routes(routes!(approvals::one))
                 .routes(routes!(fleet_data::status))
+                .routes(routes!(nodes::nodes))
                 .routes(routes!(fleet_data::counts))
                 .routes(routes!(fleet_data::drift))
                 .routes(routes!(fleet_data::findings)),

@@ -1,5 +1,7 @@
 //! Metrics for Prometheus, and the health of the process.
 
+use std::time::Duration;
+
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
@@ -12,6 +14,7 @@ use crate::coverage::LineClass;
 use crate::coverage::counts::ClassCounts;
 use crate::history::devices::FleetCounts;
 use crate::history::puppetdb_commands::{CommandQueue, LostCommand};
+use crate::serve::lease::leases::LeaseNumbers;
 use crate::serve::service::ServiceReport;
 
 /// The process answers requests.
@@ -47,9 +50,11 @@ pub(super) async fn metrics(
     let report = state.service(&sender.0).report().await;
     let read = state.read(&sender.0, |reader| {
         let counts = (reader.fleet_counts()?, reader.total_counts()?);
+        let late_runs = reader.late_runs()?;
+        let counts = (counts, late_runs);
         Ok((counts, reader.config_lines()?, reader.puppetdb_queue()?))
     });
-    let ((fleet, totals), lines, queue) = read.await?;
+    let (((fleet, totals), late_runs), lines, queue) = read.await?;
     let mut text = MetricsText::default();
     text.metric(
         "switchtender_build_info",
@@ -72,6 +77,9 @@ pub(super) async fn metrics(
         text.sample("switchtender_runs_total", &[("status", status)], count);
     }
     add_process(&mut text, &report);
+    if let Some(leases) = &report.leases {
+        add_leases(&mut text, leases, late_runs);
+    }
     add_puppetdb(&mut text, &queue);
     state.guard.metrics.render(&mut text);
     let headers = [(
@@ -141,6 +149,51 @@ fn add_puppetdb(text: &mut MetricsText, queue: &CommandQueue) {
         let count = queue.lost.get(reason.word()).copied().unwrap_or_default();
         text.sample(LOST, &[("reason", reason.word())], count);
     }
+}
+
+fn add_leases(text: &mut MetricsText, leases: &LeaseNumbers, late_runs: u64) {
+    let gauge = MetricKind::Gauge;
+    let shards = "Shards of the fleet that this node runs";
+    text.single("switchtender_lease_shards", gauge, shards, leases.shards);
+    let shards = "Shards of the fleet";
+    text.single(
+        "switchtender_fleet_shards",
+        gauge,
+        shards,
+        leases.all_shards,
+    );
+    text.single(
+        "switchtender_fleet_sites_without_node",
+        gauge,
+        "Sites whose devices no node may run",
+        leases.sites_without_node,
+    );
+    text.single(
+        "switchtender_lease_age_seconds",
+        gauge,
+        "Time since the oldest renewal of a lease of this node",
+        leases.oldest_renewal_seconds,
+    );
+    if let Some(margin) = leases.smallest_margin_milliseconds {
+        text.single(
+            "switchtender_lease_margin_seconds",
+            gauge,
+            "Smallest time that a lease had left at a write since the start",
+            format!("{:.3}", Duration::from_millis(margin).as_secs_f64()),
+        );
+    }
+    text.single(
+        "switchtender_lease_takeovers_total",
+        MetricKind::Counter,
+        "Leases that this node acquired from another one",
+        leases.takeovers,
+    );
+    text.single(
+        "switchtender_late_results",
+        gauge,
+        "Stored results that came after another node had acquired the shard",
+        late_runs,
+    );
 }
 
 fn add_process(text: &mut MetricsText, report: &ServiceReport) {

@@ -13,6 +13,7 @@ mod fleet_chart;
 mod fleet_column;
 mod fleet_query;
 mod graph;
+mod nodes;
 mod resource;
 mod resources;
 mod run;
@@ -41,6 +42,7 @@ pub(super) fn routes() -> Router<WebState> {
         .route("/approvals", get(approvals::page))
         .route("/approvals/{id}", get(approvals::one))
         .route("/findings", get(findings::page))
+        .route("/nodes", get(nodes::page))
         .route("/search", get(search::page))
         .route("/compare", get(compare::page))
         .route("/devices/{name}", get(device::page))

@@ -11,6 +11,7 @@ use super::web_error::WebError;
 use crate::history::run_key::RunKey;
 use crate::history::{HistoryError, HistoryReader, RunId};
 use crate::serve::access::Principal;
+use crate::serve::lease::fleet_status::FleetStatus;
 use crate::serve::service::Service;
 use crate::serve::visible_service::VisibleService;
 
@@ -59,6 +60,17 @@ impl WebState {
     ) -> Result<T, WebError> {
         let result = self.service(sender).read(query).await;
         result.map_err(|error| WebError::internal(&error))
+    }
+
+    /// The nodes of the fleet. A sender with some devices sees none of them.
+    pub(super) async fn fleet_status(&self, sender: &Principal) -> Result<FleetStatus, WebError> {
+        if self.service.leases().is_none() || !sender.roles.sees_all() {
+            return Err(WebError::not_found("this process is no node of a fleet"));
+        }
+        let read = self.read(sender, |reader| {
+            Ok(FleetStatus::new(reader.fleet_rows()?, reader.late_runs()?))
+        });
+        read.await
     }
 
     /// Fails for a device that neither the store nor the settings have, and for one that the sender does not see.

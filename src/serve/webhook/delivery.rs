@@ -15,6 +15,7 @@ use super::sender::{WebhookError, WebhookMessage, WebhookSender, pause};
 use crate::clock;
 use crate::error_chain::chain;
 use crate::history::HistoryError;
+use crate::history::leases::FleetTask;
 use crate::history::runs::RunEntry;
 use crate::history::webhooks::EndedRun;
 use crate::inventory::file_mode;
@@ -27,6 +28,8 @@ const BATCH: u32 = 100;
 
 /// Runs of other processes are found after this time.
 const INTERVAL: Duration = Duration::from_secs(60);
+/// In a fleet, runs of other nodes are found after this time.
+const FLEET_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Maximum size of a secret, in bytes.
 const MAX_SECRET: u64 = 4096;
@@ -101,6 +104,11 @@ impl Webhook {
     /// May be dropped at any time; a message that is not confirmed is sent again by the next process.
     pub(crate) async fn run(&self, service: &Service, stop: &CancellationToken) {
         let mut events = service.live().subscribe();
+        let interval = if service.leases().is_some() {
+            FLEET_INTERVAL
+        } else {
+            INTERVAL
+        };
         loop {
             match self.deliver_all(service, stop).await {
                 Ok(()) => {}
@@ -121,7 +129,7 @@ impl Webhook {
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = wait => {}
-                () = tokio::time::sleep(INTERVAL) => {}
+                () = tokio::time::sleep(interval) => {}
             }
             if stop.is_cancelled() {
                 return;
@@ -136,7 +144,7 @@ impl Webhook {
         stop: &CancellationToken,
     ) -> Result<(), HistoryError> {
         let history = service.history();
-        loop {
+        while service.task_right(FleetTask::Webhooks).is_some() {
             let name = self.name.clone();
             let ended = history
                 .query(move |reader| reader.ended_runs(&name, BATCH))
@@ -146,7 +154,7 @@ impl Webhook {
             };
             for one in &ended {
                 if let Some(message) = self.message(one) {
-                    if !self.deliver(&message, stop).await {
+                    if !self.deliver(service, &message, stop).await {
                         return Ok(());
                     }
                     self.advance(service, one.sequence).await?;
@@ -154,6 +162,7 @@ impl Webhook {
             }
             self.advance(service, last).await?;
         }
+        Ok(())
     }
 
     async fn advance(&self, service: &Service, sequence: i64) -> Result<(), HistoryError> {
@@ -164,8 +173,13 @@ impl Webhook {
             .await
     }
 
-    /// Sends a message until it is delivered. Returns false if the process stops before.
-    async fn deliver(&self, message: &WebhookMessage, stop: &CancellationToken) -> bool {
+    /// Sends a message until it is delivered. Returns false if the process stops before, or another one delivers.
+    async fn deliver(
+        &self,
+        service: &Service,
+        message: &WebhookMessage,
+        stop: &CancellationToken,
+    ) -> bool {
         let mut failures = 0;
         loop {
             let sent = tokio::select! {
@@ -173,6 +187,9 @@ impl Webhook {
                 sent = self.sender.send(message, clock::timestamp()) => sent,
             };
             let Err(error) = sent else { return true };
+            if service.task_right(FleetTask::Webhooks).is_none() {
+                return false;
+            }
             failures += 1;
             let pause = pause(failures);
             tracing::warn!(

@@ -69,6 +69,13 @@ impl ServeProcess {
         Self::of(command).await
     }
 
+    /// As [`Self::start`], with further arguments.
+    pub(super) async fn start_with(lab: &Lab, arguments: &[&str]) -> Self {
+        let mut all = vec!["serve", "-v"];
+        all.extend(arguments);
+        Self::of(command(lab, &all)).await
+    }
+
     pub(super) async fn demo(lab: &Lab) -> Self {
         Self::of(command(lab, &["serve", "-v", "--demo"])).await
     }

@@ -30,6 +30,8 @@ struct FleetPage {
     layout: PageLayout,
     /// What prevents the process from its work.
     conditions: Vec<String>,
+    /// The process is a node of several.
+    has_nodes: bool,
     cards: Vec<CountCard>,
     first_runs: Option<FirstRuns>,
     chart: FleetChart,
@@ -110,6 +112,7 @@ pub(super) async fn page(
     let role = sender.0.roles.highest();
     let page = render(&FleetPage {
         layout: PageLayout::new(&sender.0, "Fleet", "/"),
+        has_nodes: state.process().leases().is_some() && sender.0.roles.sees_all(),
         conditions: conditions(state.service(&sender.0).condition()),
         cards: cards(&data.counts, data.running.len()),
         first_runs: first_runs(&data),
@@ -219,7 +222,8 @@ fn conditions(condition: Condition) -> Vec<String> {
         loaded: _,
         release: _,
         rejected_release,
-        runner,
+        refused,
+        no_node,
     } = condition;
     let all = [
         ("No run starts", no_runs),
@@ -233,7 +237,8 @@ fn conditions(condition: Condition) -> Vec<String> {
             rejected_release,
         ),
         ("The last backup failed", failed_backup),
-        ("This process only reads. The devices are run by", runner),
+        ("This node runs no device", refused),
+        ("Devices are not run", no_node),
     ];
     let found = all
         .into_iter()

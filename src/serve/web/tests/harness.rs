@@ -17,6 +17,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::{Client, RequestBuilder, Response, redirect};
 use crate::clock;
 use crate::coverage::line_classes::LineClasses;
+use crate::history::leases::NodeRecord;
 use crate::history::{
     CatalogOrigin, CompletedRun, HistoryOptions, HistoryStore, HistoryWriter, NewRun, Requester,
     RunUuid, StoreLocation,
@@ -27,7 +28,9 @@ use crate::serve::access::{
     AccessFile, AccessPaths, ApiToken, LocalUser, OnceSecrets, Role, TokenText, hash_password,
 };
 use crate::serve::fleet::{LoadContext, ServeFleet};
-use crate::serve::service::{Service, ServiceFiles};
+use crate::serve::lease::leases::Leases;
+use crate::serve::lease::rule::LeaseTimes;
+use crate::serve::service::{Service, ServiceFiles, ServiceParts};
 use crate::serve::settings::ServeSettings;
 use crate::serve::watched_files::WatchedFiles;
 use crate::serve::web::{WebServer, WebSettings};
@@ -63,6 +66,8 @@ pub(super) struct TestOptions {
     pub(super) store: Option<StoreLocation>,
     /// Devices that run. `None`: devices that no run contacts.
     pub(super) fleet: Option<ServeFleet>,
+    /// The node of a fleet. `None`: the server is alone.
+    pub(super) node: Option<NodeRecord>,
 }
 
 impl Default for TestOptions {
@@ -73,6 +78,7 @@ impl Default for TestOptions {
             dir: None,
             store: None,
             fleet: None,
+            node: None,
         }
     }
 }
@@ -107,14 +113,19 @@ impl TestServer {
             Some(fleet) => fleet,
             None => fleet(dir.path(), count, &stop).await,
         };
-        let service = Service::start(
-            fleet,
+        let leases = options.node.map(|node| {
+            let times = LeaseTimes {
+                lease: Duration::from_secs(4),
+            };
+            Leases::new(Arc::new(history.clone()), node, times, stop.clone())
+        });
+        let parts = ServiceParts {
             history,
-            ServiceFiles::open(&paths).unwrap(),
-            stop.clone(),
-        )
-        .await
-        .unwrap();
+            files: ServiceFiles::open(&paths).unwrap(),
+            leases,
+            stop: stop.clone(),
+        };
+        let service = Service::start(fleet, parts).await.unwrap();
         let address = "127.0.0.1:0".parse().unwrap();
         let settings = &options.settings;
         let server = WebServer::bind(address, settings, &paths).await.unwrap();

@@ -1,57 +1,87 @@
-//! Several processes with one PostgreSQL database: one runs devices, the others read and pass requests on.
+//! Several processes with one PostgreSQL database: each shows all, and requests reach the node of the device.
+
+use std::time::Duration;
 
 use serde_json::json;
+use switchtender_devices::task;
 use test_support::postgresql::PostgreSql;
 
 use super::harness::{TestOptions, TestServer, text};
 use crate::history::StoreLocation;
+use crate::history::leases::NodeRecord;
 use crate::serve::access::Role;
+use crate::serve::lease::rule::PROTOCOL;
 
-async fn start(store: &StoreLocation) -> TestServer {
+/// A process as a node, with its leases.
+async fn start(store: &StoreLocation, name: &str, sites: &[&str]) -> TestServer {
+    let node = NodeRecord {
+        name: name.to_owned(),
+        boot: name.to_owned(),
+        program: "1.0.0".to_owned(),
+        protocol: PROTOCOL,
+        sites: sites.iter().map(|site| (*site).to_owned()).collect(),
+        runs: true,
+        is_hub: true,
+        ..NodeRecord::default()
+    };
     TestServer::start(TestOptions {
         store: Some(store.clone()),
+        node: Some(node),
         ..TestOptions::default()
     })
     .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_process_reads_and_passes_requests_on() {
+async fn requests_reach_the_node_of_the_device() {
     let Some(server) = PostgreSql::shared() else {
         return;
     };
     let address = server.address(&server.new_database());
     let store = StoreLocation::parse(address.as_ref(), "".as_ref()).unwrap();
-    let runner = start(&store).await;
-    let reader = start(&store).await;
-    assert!(!runner.service.is_reader());
-    assert!(reader.service.is_reader());
-    let condition = reader.service.condition();
-    let process = format!("process {}", std::process::id());
-    assert!(
-        condition
-            .runner
-            .is_some_and(|name| name.ends_with(&process))
-    );
-    // Both show the devices of the one that runs them.
-    for server in [&runner, &reader] {
+    // The devices of the test have no site of the second node.
+    let owner = start(&store, "owner", &[]).await;
+    let other = start(&store, "other", &["elsewhere"]).await;
+    let _leases = [&owner, &other].map(|server| {
+        let service = server.service.clone();
+        task::spawn(async move { service.hold_leases().await })
+    });
+    let nodes = loop {
+        let nodes = other.json("/api/v1/nodes").await;
+        let is_owned = |site: &serde_json::Value| site["owners"][0]["owner"] == "owner";
+        let sites = nodes["sites"].as_array().unwrap();
+        if !sites.is_empty() && sites.iter().all(is_owned) && nodes["nodes"][1].is_object() {
+            break nodes;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!(nodes["nodes"].as_array().unwrap().len(), 2, "{nodes}");
+    assert_eq!(nodes["problems"], json!([]));
+    owner.service.use_shards().await;
+    other.service.use_shards().await;
+    for server in [&owner, &other] {
         let devices = server.json("/api/v1/devices").await;
         assert_eq!(devices["devices"].as_array().unwrap().len(), 3, "{devices}");
     }
-    let request = |device: &str| {
-        let path = format!("/api/v1/devices/{device}/runs");
-        let request = reader.post(Role::Apply, &path, &json!({"kind": "plan"}));
-        async { text(request.send().await.unwrap()).await }
-    };
     for device in ["sw0", "sw1"] {
-        let (status, answer) = request(device).await;
+        let path = format!("/api/v1/devices/{device}/runs");
+        let request = other.post(Role::Apply, &path, &json!({"kind": "plan"}));
+        let (status, answer) = text(request.send().await.unwrap()).await;
         assert!((200..300).contains(&status), "{status}: {answer}");
     }
-    assert_eq!(runner.service.report().await.waiting, 0);
-    runner.service.find_requests().await;
-    assert_eq!(runner.service.report().await.waiting, 2);
+    assert_eq!(other.service.report().await.waiting, 0);
+    owner.service.find_requests().await;
+    assert_eq!(owner.service.report().await.waiting, 2);
     // They are not found twice.
-    runner.service.find_requests().await;
-    assert_eq!(runner.service.report().await.waiting, 2);
-    assert_eq!(reader.service.report().await.waiting, 0);
+    owner.service.find_requests().await;
+    assert_eq!(owner.service.report().await.waiting, 2);
+    let page = other.get(Role::View, "/nodes").send().await.unwrap();
+    let (_, page) = text(page).await;
+    assert!(
+        page.contains("owner") && page.contains("elsewhere"),
+        "{page}"
+    );
+    // A site whose node is missing is shown.
+    let leases = owner.service.leases().unwrap();
+    assert_eq!(leases.no_node(), None);
 }

@@ -1,0 +1,59 @@
+//! `switchtender fleet drain`: the runs of a node end, and other nodes get its shards.
+
+use std::time::Duration;
+
+use crate::cli::exit::{CommandError, Exit, eprint_notice, print};
+use crate::cli::options::store_options::{StoreOption, store_error};
+use crate::terminal_text::TerminalText;
+
+/// Interval between looks at the leases.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// End the runs of a node in order, and give its shards to other nodes
+///
+/// No run begins on the node any more. Each shard moves when its runs have ended. The command waits
+/// until the node has none. A restart of the node ends the drain.
+///
+/// Example: switchtender fleet drain ber-1
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct FleetDrainArgs {
+    /// The node, as `fleet status` names it
+    #[arg(value_name = "NODE")]
+    node: String,
+
+    #[command(flatten)]
+    store: StoreOption,
+}
+
+pub(super) fn run(args: &FleetDrainArgs) -> Result<Exit, CommandError> {
+    let history = super::open(&args.store)?;
+    let node = args.node.clone();
+    let is_known = history.write_and_wait(move |writer| writer.drain_node(&node));
+    if !is_known.map_err(store_error)? {
+        return Err(super::unknown_node(&args.node));
+    }
+    let mut shown = usize::MAX;
+    loop {
+        let rows = history
+            .read(|reader| reader.fleet_rows())
+            .map_err(store_error)?;
+        let owned = rows.leases.iter();
+        let left = owned
+            .filter(|row| row.owner.as_ref() == Some(&args.node))
+            .count();
+        if left == 0 {
+            let text = format!(
+                "the node {} has no shard and no task: stop or restart it",
+                args.node
+            );
+            print(&TerminalText::of_line(text));
+            return Ok(Exit::SUCCESS);
+        }
+        if left != shown {
+            eprint_notice(&format!("{left} leases wait for the end of their runs"));
+            shown = left;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}

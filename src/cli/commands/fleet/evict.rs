@@ -1,0 +1,41 @@
+//! `switchtender fleet evict`: the operator confirms that the host of a node is off.
+
+use crate::cli::exit::{CommandError, Exit, print};
+use crate::cli::options::store_options::{StoreOption, store_error};
+use crate::clock;
+use crate::terminal_text::TerminalText;
+
+/// Confirm that the host of a node is off, so that other nodes take its shards at once
+///
+/// Without it, they wait until the leases of the node expire. A node that still runs stops its runs
+/// when it learns it, but can change a device until then: switch the host off before.
+///
+/// Example: switchtender fleet evict ber-1
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct FleetEvictArgs {
+    /// The node, as `fleet status` names it
+    #[arg(value_name = "NODE")]
+    node: String,
+
+    /// Forget the node, too: nodes without `sites` may run the devices of its sites
+    #[arg(long)]
+    forget: bool,
+
+    #[command(flatten)]
+    store: StoreOption,
+}
+
+pub(super) fn run(args: &FleetEvictArgs) -> Result<Exit, CommandError> {
+    let history = super::open(&args.store)?;
+    let (node, forgets, now) = (args.node.clone(), args.forget, clock::timestamp());
+    let freed = history.write_and_wait(move |writer| writer.evict_node(&node, forgets, now));
+    let Some(freed) = freed.map_err(store_error)? else {
+        return Err(super::unknown_node(&args.node));
+    };
+    print(&TerminalText::of_line(format_args!(
+        "{freed} leases of the node {} are free",
+        args.node
+    )));
+    Ok(Exit::SUCCESS)
+}

@@ -1,0 +1,87 @@
+//! Runs of a fleet: the lease that a run begins with, and results that come after it.
+
+use rusqlite::params;
+
+use crate::history::run::RunRight;
+use crate::history::sql::OptionalRow as _;
+use crate::history::{CompletedRun, HistoryError, HistoryWriter, RunId};
+use crate::report::RunStatus;
+use crate::run_kind::RunKind;
+
+impl HistoryWriter<'_> {
+    /// Why a run may not begin: its lease has another owner, or the device is being changed by another run. A process
+    /// that was paused since it decided learns it here.
+    pub(crate) fn runs_elsewhere(
+        &self,
+        device: &str,
+        kind: RunKind,
+        right: Option<&RunRight>,
+    ) -> Result<Option<String>, HistoryError> {
+        let Some(right) = right else {
+            return Ok(None);
+        };
+        if self.is_late(Some(right))? {
+            let shard = &right.shard;
+            return Ok(Some(format!(
+                "another node has the lease of the shard {shard}"
+            )));
+        }
+        if kind != RunKind::Apply {
+            return Ok(None);
+        }
+        let mut select = self.connection.prepare_cached(
+            "SELECT coalesce(node, '') FROM run
+             WHERE device = (SELECT id FROM device WHERE name = ?1)
+                 AND status = ?2 AND ended IS NULL AND kind = ?3 AND shard IS NOT NULL",
+        )?;
+        let found = select.query_row(params![device, RunStatus::Running, kind], |row| row.get(0));
+        let node: Option<String> = found.optional()?;
+        Ok(node.map(|node| format!("device runs elsewhere: on the node {node}")))
+    }
+
+    /// Stores the lease of a run.
+    pub(crate) fn set_right(
+        &self,
+        run: RunId,
+        right: Option<&RunRight>,
+    ) -> Result<(), HistoryError> {
+        let Some(RunRight { node, shard, epoch }) = right else {
+            return Ok(());
+        };
+        let update = "UPDATE run SET node = ?2, shard = ?3, epoch = ?4 WHERE id = ?1";
+        let mut update = self.connection.prepare_cached(update)?;
+        update.execute(params![run.0, node, shard, epoch])?;
+        Ok(())
+    }
+
+    /// Whether another node has acquired the shard of a lease meanwhile, or may have.
+    pub(crate) fn is_late(&self, right: Option<&RunRight>) -> Result<bool, HistoryError> {
+        let Some(RunRight { node, shard, epoch }) = right else {
+            return Ok(false);
+        };
+        let select = "SELECT owner = ?2 AND epoch = ?3 FROM lease WHERE name = ?1";
+        let mut select = self.connection.prepare_cached(select)?;
+        let name = format!("shard:{shard}");
+        let is_owner = select.query_row(params![name, node, epoch], |row| row.get(0));
+        let is_owner: Option<Option<bool>> = is_owner.optional()?;
+        Ok(is_owner.flatten() != Some(true))
+    }
+
+    /// Writes the end of a run whose shard another node has: it says nothing about the device.
+    pub(crate) fn finish_late_run(
+        &self,
+        run: RunId,
+        completed: &CompletedRun,
+    ) -> Result<(), HistoryError> {
+        let device = self.device_of_run(run)?;
+        let record = &completed.record;
+        self.finish_run_row(run, completed, None)?;
+        self.count_run(completed)?;
+        let resources = self.notable_resource_ids(device.id, run, record, true)?;
+        self.add_statuses(run, device.id, &resources, record)?;
+        let mut update =
+            (self.connection).prepare_cached("UPDATE run SET is_late = TRUE WHERE id = ?1")?;
+        update.execute([run.0])?;
+        Ok(())
+    }
+}

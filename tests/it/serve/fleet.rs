@@ -1,0 +1,206 @@
+//! Several processes with one PostgreSQL database: takeovers, drains, evictions and paused owners.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use test_support::catalog::vlan;
+use test_support::interrupt;
+use test_support::lab::Lab;
+use test_support::postgresql::PostgreSql;
+
+use super::process::{self, ServeProcess, within_limit};
+use super::query;
+
+/// Two nodes with the devices of a laboratory.
+struct TestFleet {
+    lab: Lab,
+    store: String,
+    lease: &'static str,
+}
+
+impl TestFleet {
+    /// `None`: there is no PostgreSQL, and the test is skipped.
+    async fn new(lease: &'static str) -> Option<Self> {
+        let server = PostgreSql::shared()?;
+        let mut lab = Lab::new();
+        for device in ["sw1", "sw2"] {
+            lab.add_switch(device, &[]).await;
+            lab.write_resources(device, &[vlan(42, "round0")]);
+        }
+        lab.write_inventory();
+        let store = server.address(&server.new_database());
+        Some(Self { lab, store, lease })
+    }
+
+    async fn start(&self, node: &str) -> ServeProcess {
+        let settings = format!(
+            "listen = \"127.0.0.1:0\"\nstate_dir = \"state-{node}\"\nstore = \"{}\"\n\
+             [fleet]\nnode = \"{node}\"\nlease = \"{}\"\n\
+             [defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n",
+            self.store, self.lease
+        );
+        let file = format!("serve-{node}.toml");
+        std::fs::write(self.lab.path(&file), settings).unwrap();
+        // The state of the devices in the database has one key.
+        let key = |node: &str| self.lab.path(&format!("state-{node}/state.key"));
+        if key("a").exists() && !key(node).exists() {
+            std::fs::create_dir_all(self.lab.path(&format!("state-{node}"))).unwrap();
+            std::fs::copy(key("a"), key(node)).unwrap();
+        }
+        ServeProcess::start_with(&self.lab, &["--config", &file]).await
+    }
+
+    async fn status(&self) -> Value {
+        let arguments = [
+            "fleet",
+            "status",
+            "--output",
+            "json",
+            "--store",
+            &self.store,
+        ];
+        let output = process::run(&self.lab, &arguments).await;
+        serde_json::from_str(&output.stdout).unwrap()
+    }
+
+    /// The owner of the only shard. Waits until it has one of these.
+    async fn owner(&self, nodes: &[&str]) -> String {
+        within_limit("an owner", async {
+            loop {
+                let status = self.status().await;
+                let owner = &status["sites"][0]["owners"][0]["owner"];
+                if let Some(owner) = owner.as_str().filter(|owner| nodes.contains(owner)) {
+                    return owner.to_owned();
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        })
+        .await
+    }
+
+    /// The owner after both nodes know each other, and the other one.
+    async fn pair(&self) -> (ServeProcess, ServeProcess, String) {
+        let first = self.start("a").await;
+        let second = self.start("b").await;
+        within_limit("two nodes", async {
+            while self.status().await["nodes"].as_array().unwrap().len() < 2 {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        })
+        .await;
+        let owner = self.owner(&["a", "b"]).await;
+        if owner == "a" {
+            (first, second, owner)
+        } else {
+            (second, first, owner)
+        }
+    }
+
+    async fn runs(&self, status: &str) -> usize {
+        let store = ["--store", &self.store, "--limit", "100000"];
+        let mut all = vec!["history", "--output", "json"];
+        all.extend(store);
+        let runs = query(&self.lab, &all).await;
+        runs.iter().filter(|run| run["status"] == status).count()
+    }
+
+    async fn command(&self, arguments: &[&str]) {
+        let mut all = vec!["fleet"];
+        all.extend(arguments);
+        all.extend(["--store", &self.store]);
+        process::run(&self.lab, &all).await.assert_code(0);
+    }
+}
+
+fn other(owner: &str) -> &'static str {
+    if owner == "a" { "b" } else { "a" }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_node_is_replaced_after_its_lease() {
+    let Some(fleet) = TestFleet::new("3s").await else {
+        return;
+    };
+    let (mut owner, mut left, name) = fleet.pair().await;
+    owner.stored("sw1", "changed").await;
+    owner.kill().await;
+    assert_eq!(fleet.owner(&[other(&name)]).await, other(&name));
+    left.stored("sw1", "unchanged").await;
+    let runs = fleet.runs("running").await;
+    assert!(runs <= 2, "the runs of the killed node have ended: {runs}");
+    left.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn restarted_node_takes_its_leases_back_at_once() {
+    let Some(fleet) = TestFleet::new("1h").await else {
+        return;
+    };
+    let mut first = fleet.start("a").await;
+    first.stored("sw1", "changed").await;
+    first.kill().await;
+    let mut again = fleet.start("a").await;
+    again.stored("sw1", "unchanged").await;
+    again.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn drain_and_stop_interrupt_no_run() {
+    let Some(fleet) = TestFleet::new("1h").await else {
+        return;
+    };
+    let (mut owner, mut next, name) = fleet.pair().await;
+    owner.stored("sw1", "changed").await;
+    fleet.command(&["drain", &name]).await;
+    next.stored("sw1", "unchanged").await;
+    owner.stop().await;
+    next.stop().await;
+    // An orderly stop leaves free leases.
+    let mut again = fleet.start(&name).await;
+    again.stored("sw1", "unchanged").await;
+    again.stop().await;
+    assert_eq!(fleet.runs("interrupted").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn evicted_node_is_replaced_at_once() {
+    let Some(fleet) = TestFleet::new("1h").await else {
+        return;
+    };
+    let (mut owner, mut left, name) = fleet.pair().await;
+    owner.stored("sw1", "changed").await;
+    owner.kill().await;
+    fleet.command(&["evict", &name]).await;
+    left.stored("sw1", "unchanged").await;
+    left.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn paused_owner_writes_nothing_after_its_lease() {
+    let Some(fleet) = TestFleet::new("3s").await else {
+        return;
+    };
+    let (mut owner, mut left, name) = fleet.pair().await;
+    owner.stored("sw1", "changed").await;
+    interrupt::send(owner.id(), "-STOP");
+    assert_eq!(fleet.owner(&[other(&name)]).await, other(&name));
+    for round in ["round1", "round2"] {
+        for device in ["sw1", "sw2"] {
+            fleet.lab.write_resources(device, &[vlan(42, round)]);
+        }
+        left.stored("sw1", "changed").await;
+        left.stored("sw2", "changed").await;
+    }
+    interrupt::send(owner.id(), "-CONT");
+    owner.line("is lost").await;
+    left.stored("sw1", "unchanged").await;
+    for device in ["sw1", "sw2"] {
+        let vlans = fleet.lab.switches[device].vlans();
+        assert!(
+            vlans.contains(&(42, "round2".to_owned(), false)),
+            "{vlans:?}"
+        );
+    }
+    owner.stop().await;
+    left.stop().await;
+}
