@@ -157,6 +157,8 @@ impl SessionLedger for OwnSessions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use switchtender_devices::names::DeviceName;
+
     use crate::store::Store;
 
     fn session(id: &str) -> ListedSession {
@@ -175,7 +177,7 @@ mod tests {
     #[tokio::test]
     async fn a_session_is_recorded_until_it_ends_in_order() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::at(dir.path()).device(&"sw1".into());
+        let store = Store::at(dir.path()).device(&DeviceName::parse("sw1").unwrap());
         let load = || OwnSessions::load(&store, "sw1:22".to_owned(), (false, false)).unwrap();
         let first = load();
         first.begin(&session("2")).await.unwrap();
@@ -196,7 +198,7 @@ mod tests {
     #[tokio::test]
     async fn all_sessions_of_the_login_end_only_after_a_takeover_or_a_crash() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::at(dir.path()).device(&"sw1".into());
+        let store = Store::at(dir.path()).device(&DeviceName::parse("sw1").unwrap());
         assert!(!earlier(&store, false, true).all_of_login);
         assert!(!earlier(&store, true, false).all_of_login);
         assert!(earlier(&store, true, true).all_of_login);

@@ -2,6 +2,7 @@
 
 mod access_command;
 mod fleet;
+mod fleet_example;
 mod git;
 mod kills;
 mod process;

@@ -135,7 +135,7 @@ fn runs_wait_for_webhooks_and_for_puppetdb(engine: TestEngine) {
     write(|writer| writer.advance_webhook("chat", 3));
     write(|writer| {
         let command = PuppetDbCommand {
-            command: "store_report",
+            command: "store_report".into(),
             version: 8,
             certname: "sw1".to_owned(),
             produced: crate::clock::puppet_time(time(30)),

@@ -123,7 +123,10 @@ user = "admin"
     )
     .unwrap();
     let rows: Vec<String> = inventory
-        .show(&inventory.devices.values().collect::<Vec<_>>())
+        .show(
+            &inventory.devices.values().collect::<Vec<_>>(),
+            &Registry::shipped(),
+        )
         .into_iter()
         .flat_map(|device| {
             device.settings.into_iter().map(move |setting| {
@@ -535,7 +538,7 @@ fn proxy_password_is_masked() {
     let text = format!("[device.sw1]\n{DEVICE}proxy = \"http://ops:s3cret@proxy:3128\"\n");
     let inventory = parse(&text).unwrap();
     let devices: Vec<_> = inventory.devices.values().collect();
-    let rows = format!("{:?}", inventory.show(&devices));
+    let rows = format!("{:?}", inventory.show(&devices, &Registry::shipped()));
     assert!(rows.contains("http://••••@proxy:3128"), "{rows}");
     let proxy = devices[0].settings.proxy.as_ref().unwrap();
     assert_eq!(proxy.value.expose(), "http://ops:s3cret@proxy:3128");

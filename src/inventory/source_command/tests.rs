@@ -35,7 +35,7 @@ fn text_of(found: &[Diagnostic]) -> String {
 /// `device key = value table` of each setting.
 fn rows(inventory: &Inventory) -> Vec<String> {
     let devices: Vec<_> = inventory.devices.values().collect();
-    let devices = inventory.show(&devices).into_iter();
+    let devices = inventory.show(&devices, &Registry::shipped()).into_iter();
     let rows = devices.flat_map(|device| {
         let name = device.name;
         device.settings.into_iter().filter_map(move |row| {

@@ -72,8 +72,8 @@ impl ReleaseDirectories {
         if let Some(path) = release.files.keys().find(|path| !is_inside(path)) {
             return Err(StoreReleaseError::Path(path.clone()));
         }
-        let (own, wanted) = (self.clone(), release.clone());
-        if blocking_io::run(move || own.is_stored(&wanted)).await {
+        let (own, desired) = (self.clone(), release.clone());
+        if blocking_io::run(move || own.is_stored(&desired)).await {
             return Ok(());
         }
         let own = self.clone();

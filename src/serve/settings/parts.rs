@@ -33,7 +33,7 @@ const NODE_KEYS: [&str; 12] = [
     "web",
 ];
 
-const RELEASE_KEYS: [&str; 9] = [
+const RELEASE_KEYS: [&str; 10] = [
     "approval",
     "configurations",
     "defaults",
@@ -41,6 +41,7 @@ const RELEASE_KEYS: [&str; 9] = [
     "device",
     "inventory",
     "keep",
+    "keep_unchanged",
     "label",
     "request_limit",
 ];
@@ -139,6 +140,7 @@ impl ServeSettings {
             inventory: release.inventory,
             definitions: release.definitions,
             keep: release.keep,
+            keep_unchanged: release.keep_unchanged,
             request_limit: release.request_limit,
             configurations: release.configurations,
             defaults: release.defaults,
@@ -166,7 +168,7 @@ mod tests {
         let text = include_str!("../settings.rs");
         let keys = text.split("\"").filter(|key| {
             let reads = [format!("(\"{key}\")"), format!("(root, \"{key}\")")];
-            let of_root = ["root.get", "root.table", "path"];
+            let of_root = ["root.get", "root.table", "path", "age"];
             of_root.iter().any(|call| {
                 reads
                     .iter()

@@ -21,7 +21,10 @@ async fn lab(database: &str) -> Lab {
     fs::rename(lab.path("inventory.toml"), lab.path("net/inventory.toml")).unwrap();
     fs::write(lab.path("net/fleet.toml"), SETTINGS).unwrap();
     fs::write(lab.path("net/state/device/sw1.yaml"), STATE).unwrap();
-    let node = format!("listen = \"127.0.0.1:0\"\nstate_dir = \"node\"\nstore = \"{database}\"\n");
+    let node = format!(
+        "listen = \"127.0.0.1:0\"\nstate_dir = \"node\"\nstore = \"{database}\"\n\
+                       [fleet]\nlease = \"3s\"\n"
+    );
     fs::write(lab.path("serve.toml"), node).unwrap();
     lab
 }
@@ -121,7 +124,7 @@ async fn clear_secrets_are_not_published() {
         ),
         ("catalogs/sw1.json", catalog.to_owned(), "sw1.json:2:"),
     ];
-    for (path, text, place) in cases {
+    for (path, text, position) in cases {
         let file = lab.path("net").join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         let before = fs::read(&file).ok();
@@ -133,7 +136,7 @@ async fn clear_secrets_are_not_published() {
         let output = publish(&lab, &["--check"]).await;
         output.assert_code(1);
         let printed = output.text();
-        assert!(printed.contains(place), "{path}: {printed}");
+        assert!(printed.contains(position), "{path}: {printed}");
         assert!(!printed.contains("s3cret-text"), "{path}: {printed}");
         match before {
             Some(before) => fs::write(&file, before).unwrap(),
