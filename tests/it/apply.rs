@@ -56,4 +56,5 @@ mod stored_plan;
 mod strict_switch;
 mod structural_mock;
 mod twice;
+mod two_processes;
 mod undo;

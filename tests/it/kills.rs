@@ -84,6 +84,8 @@ fn files(directory: &Path) -> BTreeSet<PathBuf> {
 fn files_of_all_runs(directory: &Path) -> BTreeSet<PathBuf> {
     let mut files = files(directory);
     files.retain(|file| !file.parent().is_some_and(|parent| parent.ends_with("undo")));
+    // The session of a killed run, if the next run changed nothing.
+    files.retain(|file| !file.ends_with("sessions.json"));
     files
 }
 

@@ -460,6 +460,10 @@ impl Terminal for Shell {
             self.waiting = waiting;
             return self.take();
         };
+        if self.is_disconnected() {
+            self.ending = ConnectionState::Cut;
+            return self.take();
+        }
         self.ending = ConnectionState::Open;
         let mode = self.position.mode.name();
         self.execute(mode, &line, &decision);
