@@ -8,9 +8,11 @@ mod message;
 #[cfg(test)]
 mod mutation_tests;
 pub(crate) mod rules;
+mod session_list;
 
 pub(crate) use framing::{FrameDecoder, Framing};
 pub(crate) use message::{
     Capability, Reply, ServerHello, client_hello, is_read, operation_name, rpc,
 };
 pub(crate) use rules::NetconfRules;
+pub(crate) use session_list::{LIST_SESSIONS, listed_sessions};

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use secrecy::SecretString;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpSocket;
@@ -10,7 +11,7 @@ use tokio::net::TcpSocket;
 use super::connect_params::{ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions};
 use super::deadline::Deadline;
 use super::fence::{Fence, FenceError, NoFence};
-use super::ledger::{LockWait, NoLedger};
+use super::ledger::{EarlierSessions, ListedSession, LockWait, NoLedger, SessionLedger};
 use crate::secret_mask::SecretMask;
 
 /// A device in memory that echoes commands.
@@ -254,6 +255,52 @@ pub(super) fn connect_params() -> ConnectParams {
         transcript: None,
         recording: None,
         mask: SecretMask::default(),
+    }
+}
+
+/// The calls of a session, in order.
+#[derive(Debug, Default)]
+pub(super) struct TestLedger {
+    pub(crate) earlier: EarlierSessions,
+    calls: Mutex<Vec<String>>,
+}
+
+impl TestLedger {
+    fn call(&self, text: String) {
+        self.calls.lock().expect("free").push(text);
+    }
+
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.calls.lock().expect("free").clone()
+    }
+}
+
+#[async_trait]
+impl SessionLedger for TestLedger {
+    fn earlier(&self) -> Option<EarlierSessions> {
+        Some(self.earlier.clone())
+    }
+
+    fn is_of_run(&self, _: &ListedSession) -> bool {
+        false
+    }
+
+    async fn begin(&self, session: &ListedSession) -> Result<(), String> {
+        self.call(format!("begin {session}"));
+        Ok(())
+    }
+
+    async fn end(&self, session: &ListedSession) {
+        self.call(format!("end {session}"));
+    }
+
+    async fn earlier_ended(&self, ended: Vec<ListedSession>) -> Result<(), String> {
+        self.call(format!("ended {}", ended.len()));
+        Ok(())
+    }
+
+    fn note(&self, text: String) {
+        self.call(format!("note {text}"));
     }
 }
 

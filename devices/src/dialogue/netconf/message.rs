@@ -13,6 +13,8 @@ pub(crate) enum Capability {
     Base11,
     Candidate,
     ConfirmedCommit,
+    /// The list of sessions (RFC 6022).
+    Monitoring,
     RollbackOnError,
     Startup,
     Validate,
@@ -29,6 +31,7 @@ impl Capability {
             Capability::ConfirmedCommit => {
                 &["urn:ietf:params:netconf:capability:confirmed-commit:1.1"]
             }
+            Capability::Monitoring => &["urn:ietf:params:xml:ns:yang:ietf-netconf-monitoring"],
             Capability::RollbackOnError => {
                 &["urn:ietf:params:netconf:capability:rollback-on-error:1."]
             }

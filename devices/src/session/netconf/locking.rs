@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::NetconfSession;
+use crate::dialogue::netconf::{Capability, LIST_SESSIONS, listed_sessions};
 use crate::secret::Text;
 use crate::session::Access;
 use crate::session::error::SessionErrorKind;
@@ -16,6 +17,15 @@ pub(super) enum DatastoreLock {
     Held,
     /// Why the device refused it. The session reads, and changes nothing.
     Refused(String),
+}
+
+/// What a device says about a session.
+enum Listed {
+    Session(ListedSession),
+    /// There is no session with this identifier.
+    Unlisted,
+    /// The device does not list its sessions.
+    Unknown,
 }
 
 impl NetconfSession {
@@ -32,7 +42,7 @@ impl NetconfSession {
             return Ok(());
         };
         let earlier = self.ledger.earlier();
-        if earlier.is_some() {
+        if earlier.is_some() && !self.server.session_id.is_empty() {
             self.record().await?;
         }
         self.lock = self
@@ -43,19 +53,65 @@ impl NetconfSession {
 
     /// Records the session before it can have the lock.
     async fn record(&mut self) -> Result<(), SessionErrorKind> {
-        let own = self.listed(&self.server.session_id);
+        let id = self.server.session_id.clone();
+        let own = match self.listed(&id).await? {
+            Listed::Session(own) => own,
+            Listed::Unknown | Listed::Unlisted => self.unlisted(&id),
+        };
         let begun = self.ledger.begin(&own).await;
         begun.map_err(|reason| SessionErrorKind::SessionNotRecorded { reason })?;
         self.recorded = Some(own);
         Ok(())
     }
 
-    fn listed(&self, id: &str) -> ListedSession {
+    /// A session of which only the identifier is known.
+    fn unlisted(&self, id: &str) -> ListedSession {
         ListedSession {
             id: id.to_owned(),
             user: self.user.clone(),
             mark: String::new(),
         }
+    }
+
+    /// The session with an identifier, if the device lists its sessions.
+    async fn listed(&mut self, id: &str) -> Result<Listed, SessionErrorKind> {
+        if !self.server.has(Capability::Monitoring) {
+            return Ok(Listed::Unknown);
+        }
+        let answer = self.send(Text::plain(LIST_SESSIONS)).await?;
+        if !answer.reply.errors.is_empty() {
+            return Ok(Listed::Unknown);
+        }
+        let mut sessions = listed_sessions(&answer.text).into_iter();
+        let found = sessions.find(|session| session.id == id);
+        Ok(found.map_or(Listed::Unlisted, Listed::Session))
+    }
+
+    /// The session with a lock, if it is an earlier one. An identifier alone can be that of a later session, so
+    /// a device that lists its sessions has the last word.
+    async fn earlier_session(
+        &mut self,
+        id: &str,
+        earlier: &EarlierSessions,
+    ) -> Result<Option<ListedSession>, SessionErrorKind> {
+        if earlier.is_empty() {
+            return Ok(None);
+        }
+        Ok(match self.listed(id).await? {
+            Listed::Session(session) => {
+                let own = self.recorded.as_ref();
+                let is_of_login = earlier.all_of_login
+                    && own.is_some_and(|own| own.user == session.user)
+                    && !self.ledger.is_of_run(&session);
+                let is_earlier = is_of_login || earlier.recorded.contains(&session);
+                Some(session).filter(|_| is_earlier)
+            }
+            Listed::Unknown => {
+                let session = self.unlisted(id);
+                Some(session).filter(|session| earlier.recorded.contains(session))
+            }
+            Listed::Unlisted => None,
+        })
     }
 
     /// Takes the lock. An earlier session that has it is ended; another one is waited for.
@@ -79,10 +135,11 @@ impl NetconfSession {
             let output = reply.errors.join("; ");
             let refused =
                 DatastoreLock::Refused(format!("cannot lock the {name} configuration: {output}"));
-            let holder = reply.lock_holder.map(|id| self.listed(&id));
-            if let Some(holder) = holder.filter(|holder| earlier.recorded.contains(holder))
-                && !ended.contains(&holder)
-            {
+            let holder = match &reply.lock_holder {
+                Some(id) => self.earlier_session(id, &earlier).await?,
+                None => None,
+            };
+            if let Some(holder) = holder.filter(|holder| !ended.contains(holder)) {
                 let id = &holder.id;
                 let end = format!("<kill-session><session-id>{id}</session-id></kill-session>");
                 let reply = self.send(Text::plain(&end)).await?.reply;

@@ -1,5 +1,7 @@
 //! The NETCONF session against a server in memory. It answers as RFC 6241 describes.
 
+mod locking;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -44,7 +46,7 @@ impl Server {
         let capabilities = self.capabilities.iter();
         let capabilities = capabilities.map(|uri| format!("<capability>{uri}</capability>"));
         let hello = format!(
-            "<hello xmlns=\"urn:ietf:params:xml:ns:netconf:base:1.0\"><capabilities>{}</capabilities></hello>]]>]]>",
+            "<hello xmlns=\"urn:ietf:params:xml:ns:netconf:base:1.0\"><capabilities>{}</capabilities><session-id>4</session-id></hello>]]>]]>",
             capabilities.collect::<String>()
         );
         stream.write_all(hello.as_bytes()).await.expect("open");

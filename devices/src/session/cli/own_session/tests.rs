@@ -1,6 +1,4 @@
-use std::sync::{Arc, Mutex};
-
-use async_trait::async_trait;
+use std::sync::Arc;
 
 use crate::dialogue::rules_for_tests;
 use crate::operation::{Action, ConfigLine, Operation, OperationResult, Outcome};
@@ -8,57 +6,11 @@ use crate::secret::Text;
 use crate::session::cli::CliSession;
 use crate::session::connect_params::ConnectParams;
 use crate::session::deadline::LoginEnd;
-use crate::session::ledger::{EarlierSessions, ListedSession, LockWait, SessionLedger};
-use crate::session::scripted::{Log, ScriptedDevice, TEST_TIMEOUT, connect_params};
+use crate::session::ledger::{EarlierSessions, ListedSession, LockWait};
+use crate::session::scripted::{Log, ScriptedDevice, TEST_TIMEOUT, TestLedger, connect_params};
 use crate::session::terminal::{SessionConnection, Terminal};
 use crate::session::transport::CloseReason;
 use crate::session::{Access, Session as _};
-
-/// The calls of a session, in order.
-#[derive(Debug, Default)]
-struct TestLedger {
-    earlier: EarlierSessions,
-    calls: Mutex<Vec<String>>,
-}
-
-impl TestLedger {
-    fn call(&self, text: String) {
-        self.calls.lock().expect("free").push(text);
-    }
-
-    fn calls(&self) -> Vec<String> {
-        self.calls.lock().expect("free").clone()
-    }
-}
-
-#[async_trait]
-impl SessionLedger for TestLedger {
-    fn earlier(&self) -> Option<EarlierSessions> {
-        Some(self.earlier.clone())
-    }
-
-    fn is_of_run(&self, _: &ListedSession) -> bool {
-        false
-    }
-
-    async fn begin(&self, session: &ListedSession) -> Result<(), String> {
-        self.call(format!("begin {session}"));
-        Ok(())
-    }
-
-    async fn end(&self, session: &ListedSession) {
-        self.call(format!("end {session}"));
-    }
-
-    async fn earlier_ended(&self, ended: Vec<ListedSession>) -> Result<(), String> {
-        self.call(format!("ended {}", ended.len()));
-        Ok(())
-    }
-
-    fn note(&self, text: String) {
-        self.call(format!("note {text}"));
-    }
-}
 
 const USERS: &str = "    Line       User       Host(s)              Idle       Location\r\n\
     *  2 vty 0     admin      idle                 00:00:00 10.0.0.5\r\n\
