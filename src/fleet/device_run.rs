@@ -55,7 +55,7 @@ use crate::run_kind::RunKind;
 use crate::store::{DeviceStore, HeldLocks, blocking_io};
 use catalog::{Exchange, PreparedDevice};
 use change::ChangedDevice;
-use connect::{ConnectedDevice, PreparedRun, ReadyDevice};
+use connect::{ConnectInput, ConnectedDevice, ReadyDevice};
 use locks::Locks;
 use preview::AdmittedDevice;
 use protect::{ProtectedDevice, SettledDevice};
@@ -297,7 +297,7 @@ impl<'a> Running<'a> {
             settings,
             catalog,
         } = PreparedDevice::prepare(self, source).await?;
-        let prepared = PreparedRun {
+        let prepared = ConnectInput {
             catalog: catalog.as_ref(),
             settings: &settings,
         };

@@ -35,7 +35,7 @@ pub(super) struct ConnectedDevice {
 }
 
 /// What is known of a run before it connects.
-pub(super) struct PreparedRun<'p> {
+pub(super) struct ConnectInput<'p> {
     /// `None`: it needs the facts of the device.
     pub(super) catalog: Option<&'p PreparedCatalog>,
     pub(super) settings: &'p DeviceSettings,
@@ -77,10 +77,10 @@ impl ConnectedDevice {
     pub(super) async fn connect<S: PreparedSource>(
         run: &mut Running<'_>,
         source: &S,
-        prepared: &PreparedRun<'_>,
+        prepared: &ConnectInput<'_>,
         locks: &mut Locks<'_>,
     ) -> Result<Self, DeviceRunError> {
-        let PreparedRun { catalog, settings } = *prepared;
+        let ConnectInput { catalog, settings } = *prepared;
         let kind = run.request.kind;
         let access = catalog.map_or(kind.access(), |catalog| catalog.access(kind));
         let mut connector = connector(run, source, access).await?;

@@ -103,6 +103,7 @@ const LAYERS: [Layers; 7] = [
                 "running",
                 "serial_number",
                 "terminal",
+                "terminal_lines",
                 "tls",
             ],
             &["http_server", "ssh_server"],

@@ -58,8 +58,8 @@ impl NetconfSession {
             Listed::Session(own) => own,
             Listed::Unknown | Listed::Unlisted => self.unlisted(&id),
         };
-        let begun = self.ledger.begin(&own).await;
-        begun.map_err(|reason| SessionErrorKind::SessionNotRecorded { reason })?;
+        let started = self.ledger.begin(&own).await;
+        started.map_err(|reason| SessionErrorKind::SessionNotRecorded { reason })?;
         self.recorded = Some(own);
         Ok(())
     }

@@ -1,3 +1,5 @@
+//! A session that records itself before its first write, against a scripted device.
+
 use std::sync::Arc;
 
 use crate::dialogue::rules_for_tests;
