@@ -32,14 +32,18 @@ mod record;
 pub(crate) mod releases;
 mod requested_runs;
 pub(crate) mod resource_search;
+pub(crate) mod roles;
 pub(crate) mod run;
 pub(crate) mod run_key;
 mod run_uuid;
 pub(crate) mod runs;
 mod schema;
 mod server_address;
+pub(crate) mod server_check;
 mod sql;
 mod state_table;
+pub(crate) mod store_copy;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod text_delta;

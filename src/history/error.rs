@@ -88,6 +88,14 @@ impl HistoryError {
             HistoryError::Unreachable(_) | HistoryError::Lost => Some(
                 "start the database, or correct `store` in serve.toml and the permissions of its user",
             ),
+            HistoryError::Refused(error)
+                if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) =>
+            {
+                Some(
+                    "connect as the owner of the tables to create, update or copy them; \
+                     `switchtender store setup` has the rights of the roles",
+                )
+            }
             HistoryError::ReadOnly => Some("name the primary server in `store`, not a standby"),
             HistoryError::Exists(_) => Some("name a new file"),
             HistoryError::Damaged(_) => Some(

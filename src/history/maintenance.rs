@@ -1,4 +1,4 @@
-//! Size, retention, checks and copies of a history.
+//! Size and retention of a history.
 
 use std::path::Path;
 use std::time::Duration;
@@ -183,24 +183,6 @@ impl HistoryStore {
             }
         }
         Ok(all)
-    }
-
-    /// Copies the history into a new file, also while it is in use.
-    ///
-    /// # Errors
-    /// The file exists, or cannot be written.
-    pub(crate) fn export(&self, to: &Path) -> Result<(), HistoryError> {
-        if to.exists() {
-            return Err(HistoryError::Exists(to.to_owned()));
-        }
-        let path = self.location().file().ok_or_else(|| {
-            let text = "a PostgreSQL database is copied with `pg_dump --schema=switchtender`";
-            HistoryError::Address(text.to_owned())
-        })?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-        let connection = engine::connect(path, flags)?;
-        connection.execute("VACUUM INTO ?1", [to.to_string_lossy()])?;
-        Ok(())
     }
 
     /// Gives the free pages of the store back to the disk. Returns the bytes.

@@ -3,6 +3,7 @@
 use switchtender_devices::format_version::FormatVersion;
 
 use super::HistoryError;
+use super::roles::GRANTS;
 use super::sql::Connection;
 use super::sql::postgres::SCHEMA;
 use crate::store::file::state_version;
@@ -70,9 +71,13 @@ pub(super) fn begin_write(connection: &Connection) -> Result<(), HistoryError> {
 fn migrate(connection: &Connection) -> Result<(), HistoryError> {
     let found = if is_empty(connection)? {
         if let Connection::Postgres(_) = connection {
+            // The roles of `store setup` have it already, and may not create one.
+            let exists = format!("SELECT to_regnamespace('{SCHEMA}') IS NOT NULL");
+            if !connection.query_row(&exists, [], |row| row.get(0))? {
+                connection.execute_batch(&format!("CREATE SCHEMA {SCHEMA}"))?;
+            }
             connection.execute_batch(&format!(
-                "CREATE SCHEMA IF NOT EXISTS {SCHEMA};
-                 CREATE TABLE {SCHEMA}.schema_version (version BIGINT NOT NULL);
+                "CREATE TABLE {SCHEMA}.schema_version (version BIGINT NOT NULL);
                  INSERT INTO {SCHEMA}.schema_version (version) VALUES (0)"
             ))?;
         }
@@ -91,6 +96,9 @@ fn migrate(connection: &Connection) -> Result<(), HistoryError> {
             format!("PRAGMA user_version = {number}"),
             format!("UPDATE schema_version SET version = {number}"),
         ))?;
+    }
+    if let Connection::Postgres(_) = connection {
+        connection.execute_batch(GRANTS)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Tests of the history: what was written is read again, and stays after errors.
 
+mod copying;
 mod drift;
 mod findings;
 mod folding;
@@ -7,6 +8,7 @@ mod limits;
 mod once;
 mod outage;
 mod releases;
+mod roles;
 mod server;
 mod state_table;
 mod statements;
@@ -452,22 +454,6 @@ fn failed_write_does_not_affect_others(engine: TestEngine) {
     sandbox.add("sw2", completed(RunKind::Plan, 0, &[]));
     assert!(sandbox.read(|reader| reader.fleet_device("sw1")).is_none());
     assert!(sandbox.read(|reader| reader.fleet_device("sw2")).is_some());
-}
-
-#[test]
-fn export_is_a_complete_copy() {
-    let sandbox = Sandbox::on(TestEngine::Sqlite);
-    sandbox.add(
-        "sw1",
-        completed(RunKind::Apply, 0, &[("Vlan[1]", "changed")]),
-    );
-    let copy = sandbox.directory.path().join("copy.db");
-    sandbox.history.export(&copy).unwrap();
-    let exists = sandbox.history.export(&copy).unwrap_err().to_string();
-    assert_eq!(exists, format!("{} exists", copy.display()));
-    let copy = HistoryStore::open(HistoryOptions::at(copy)).unwrap();
-    let check = HistoryCheck::begin(copy.location()).unwrap().finish();
-    assert_eq!((check.runs, check.devices), (1, 1));
 }
 
 #[test]

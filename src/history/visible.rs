@@ -9,7 +9,7 @@ use super::device_state::{KnownDevice, known_device};
 use super::sql::{Connection, postgres};
 
 /// Tables with a view, and the rows of it. `{device}` is a set of the numbers of visible devices.
-const VIEWS: [(&str, &str); 18] = [
+const VIEWS: [(&str, &str); 19] = [
     ("device", "id IN {device}"),
     ("schedule", "device IN {device}"),
     ("run", "device IN {device}"),
@@ -28,6 +28,7 @@ const VIEWS: [(&str, &str); 18] = [
     // They are for runs and nodes.
     ("device_state", "FALSE"),
     ("node", "FALSE"),
+    ("live_event", "FALSE"),
     ("run_count", ""),
     ("run_total", ""),
 ];
@@ -119,7 +120,7 @@ mod tests {
     use crate::history::{HistoryOptions, HistoryStore};
 
     /// Tables without a device: each other one must have a view.
-    const OF_NO_DEVICE: [&str; 11] = [
+    const OF_NO_DEVICE: [&str; 14] = [
         "requester",
         "puppetdb_queue",
         "puppetdb_lost",
@@ -131,6 +132,9 @@ mod tests {
         "lease",
         "site",
         "fleet_server",
+        "access_key",
+        "browser_session",
+        "once_secret",
     ];
 
     #[test]

@@ -38,11 +38,17 @@ impl ProcessLock {
     ) -> Result<Self, ProcessLockError> {
         Ok(Self {
             _state_dir: lock("state directory", paths.state_directory(), &paths.lock())?,
-            _store: store
-                .map(|store| lock("store", store, &beside(store)))
-                .transpose()?,
+            _store: store.map(lock_store).transpose()?,
         })
     }
+}
+
+/// Takes the lock of a store in a file, as a process of `serve` does.
+///
+/// # Errors
+/// A process has it.
+pub(crate) fn lock_store(store: &Path) -> Result<FileLock, ProcessLockError> {
+    lock("store", store, &beside(store))
 }
 
 /// The file of the lock of a store. A lock of the store itself would be that of SQLite.

@@ -3,6 +3,7 @@
 mod check_result;
 mod inventory_checks;
 mod server_checks;
+mod store_checks;
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +11,15 @@ use crate::cli::exit::{CommandError, Exit};
 use crate::cli::options::inventory_source::DEFAULT_INVENTORY;
 use crate::cli::options::output_format::Output;
 use crate::cli::options::puppet_settings::SettingFlags;
+use crate::cli::options::store_options::StoreOption;
 use crate::device_conf::CredentialsReaders;
 use check_result::{CheckResult, CheckState};
 
-/// Check configuration, certificates, server and devices, with hints
+/// Check configuration, certificates, server, devices and store, with hints
 ///
 /// Checks the inventory of --inventory, or `inventory.toml` of the current directory. Without
-/// one, or with a setting of `puppet.conf`, it checks what `switchtender device` needs.
+/// one, or with a setting of `puppet.conf`, it checks what `switchtender device` needs. The store of
+/// runs is checked, too, if one is configured: of a database version, TLS, rights and durability.
 /// Exit: 0 no errors, 1 errors.
 ///
 /// Examples:
@@ -58,15 +61,19 @@ pub(crate) struct DoctorArgs {
     output: Output,
 
     #[command(flatten)]
+    store: StoreOption,
+
+    #[command(flatten)]
     settings: SettingFlags,
 }
 
 pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
     crate::cli::runtime::block_on(async {
-        let checks = match args.checked_inventory() {
+        let mut checks = match args.checked_inventory() {
             Some(path) => inventory_checks::check_all(path, args).await?,
             None => server_checks::check_all(args).await?,
         };
+        checks.extend(store_checks::check_all(args));
         for check in &checks {
             check.print(args.output);
         }

@@ -1,6 +1,8 @@
-//! `switchtender store`: checks, copies and compacts the store of runs.
+//! `switchtender store`: checks, copies and compacts the store of runs, and the roles of its database.
 
+mod copy;
 mod new_key;
+mod setup;
 
 use std::path::PathBuf;
 
@@ -28,6 +30,8 @@ enum StoreCommand {
     Export(StoreExportArgs),
     Vacuum(StoreVacuumArgs),
     NewKey(NewKeyArgs),
+    Copy(copy::StoreCopyArgs),
+    Setup(setup::StoreSetupArgs),
 }
 
 /// Check the file and its links; exits with 1 if it has defects
@@ -43,7 +47,9 @@ struct StoreCheckArgs {
     store: StoreOption,
 }
 
-/// Copy the store into a new file, also while it is in use
+/// Copy the store into a new SQLite file, also while it is in use
+///
+/// Logins and the state of devices are left out.
 ///
 /// Example: switchtender store export backup.db
 #[derive(Debug, clap::Args)]
@@ -71,6 +77,8 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, CommandError> {
         StoreCommand::Export(args) => export(args),
         StoreCommand::Vacuum(args) => vacuum(args),
         StoreCommand::NewKey(args) => new_key::run(args),
+        StoreCommand::Copy(args) => copy::run(args),
+        StoreCommand::Setup(_) => Ok(setup::run()),
     }
 }
 

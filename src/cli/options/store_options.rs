@@ -65,19 +65,39 @@ impl StoreOption {
                 None => HistoryOptions::at(state_root()?.join(DEFAULT_FILE)),
             },
         };
-        let missing = options.location.file().filter(|path| !path.exists());
-        if let Some(path) = missing {
-            let text = format!("no history is stored: {} does not exist", path.display());
-            return Err(CommandError::new(text).hint(
-                "`switchtender serve` and runs with --store FILE store it; --store FILE also names it here",
-            ));
-        }
+        require_file(&options.location)?;
         Ok(options)
+    }
+
+    /// The place of the store that the option, the environment or the settings name.
+    ///
+    /// # Errors
+    /// The settings or the address cannot be used.
+    pub(crate) fn named_location(&self) -> Result<Option<StoreLocation>, CommandError> {
+        let options = match &self.store {
+            Some(store) => Some(named(store.as_os_str())?),
+            None => configured()?,
+        };
+        Ok(options.map(|options| options.location))
     }
 }
 
 /// The store in the state directory.
 pub(crate) const DEFAULT_FILE: &str = "history.db";
+
+/// Fails for a file that does not exist.
+///
+/// # Errors
+/// The store is a file, and does not exist.
+pub(crate) fn require_file(location: &StoreLocation) -> Result<(), CommandError> {
+    let Some(path) = location.file().filter(|path| !path.exists()) else {
+        return Ok(());
+    };
+    let text = format!("no history is stored: {} does not exist", path.display());
+    Err(CommandError::new(text).hint(
+        "`switchtender serve` and runs with --store FILE store it; --store FILE also names it here",
+    ))
+}
 
 fn configured() -> Result<Option<HistoryOptions>, CommandError> {
     let store = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
@@ -92,7 +112,10 @@ fn configured() -> Result<Option<HistoryOptions>, CommandError> {
 }
 
 /// The store that an option or a variable names.
-fn named(text: &OsStr) -> Result<HistoryOptions, CommandError> {
+///
+/// # Errors
+/// The address cannot be used.
+pub(crate) fn named(text: &OsStr) -> Result<HistoryOptions, CommandError> {
     let location = StoreLocation::parse(text, Path::new(""));
     let location = location.map_err(|error| {
         // The text can have a password.

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::harness::{TestOptions, TestServer, text};
+use super::harness::{self, TestOptions, TestServer, text};
+use crate::clock;
 use crate::history::RunEffect;
 use crate::report::RunStatus;
 use crate::serve::access::Role;
@@ -317,4 +318,57 @@ async fn api_streams_events_until_the_run_ends() {
         .await
         .1;
     assert!(again.starts_with("event: finished"), "{again}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn folded_run_answers_with_its_day() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let (status, first) = unchanged_runs(&server).await;
+    assert_eq!(status, "unchanged");
+    let id = first["id"].as_i64().unwrap();
+    let uuid = first["uuid"].as_str().unwrap();
+    // Number and UUID name the same run.
+    let by_uuid = server.json(&format!("/api/v1/runs/{uuid}")).await;
+    assert_eq!(by_uuid["id"], id);
+    let page = |path: String| {
+        let request = server.get(Role::View, &path);
+        async move { text(request.send().await.unwrap()).await }
+    };
+    let (_, html) = page(format!("/runs/{id}")).await;
+    assert!(html.contains(uuid), "{html}");
+    let history = server.service.history();
+    let folded = history.fold_unchanged(std::time::Duration::ZERO, clock::timestamp());
+    assert_eq!(folded.await.unwrap(), 1);
+    for run in [id.to_string(), uuid.to_owned()] {
+        let (status, body) = page(format!("/api/v1/runs/{run}")).await;
+        assert_eq!(status, 410, "{body}");
+        let body: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(body["folded"]["device"], "sw1");
+        assert_eq!(body["folded"]["runs"], 1);
+        let (status, html) = page(format!("/runs/{run}")).await;
+        assert_eq!(status, 410);
+        assert!(
+            html.contains("is folded: it was an unchanged run of"),
+            "{html}"
+        );
+    }
+    let days = server.json("/api/v1/devices/sw1/folded-runs").await;
+    assert_eq!(days["days"][0]["first_run"], id, "{days}");
+    let (_, html) = page("/devices/sw1".to_owned()).await;
+    assert!(html.contains("Folded unchanged runs by day"), "{html}");
+    let (status, _) = page("/api/v1/runs/999999".to_owned()).await;
+    assert_eq!(status, 404);
+}
+
+/// Two unchanged runs of `sw1`. Returns the status of the first one and the run.
+async fn unchanged_runs(server: &TestServer) -> (String, Value) {
+    let now = clock::timestamp();
+    let add = server.service.history().write(move |writer| {
+        harness::add_unchanged(writer, "sw1", now);
+        Ok(())
+    });
+    add.await.unwrap();
+    let runs = server.json("/api/v1/runs?device=sw1").await;
+    let first = runs["runs"][1].clone();
+    (first["status"].as_str().unwrap().to_owned(), first)
 }

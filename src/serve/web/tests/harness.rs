@@ -298,6 +298,18 @@ fn fill(writer: &HistoryWriter<'_>, count: usize, now: Timestamp) {
     add_runs(writer, now);
 }
 
+/// One more unchanged run of a device.
+pub(super) fn add_unchanged(writer: &HistoryWriter<'_>, device: &str, now: Timestamp) {
+    let start = now - SignedDuration::from_secs(10);
+    add(
+        writer,
+        device,
+        start,
+        RunStatus::Unchanged,
+        report("", "", &[]),
+    );
+}
+
 /// Three runs of `sw0`: a change, a failure and a plan with drift.
 pub(super) fn add_runs(writer: &HistoryWriter<'_>, now: Timestamp) {
     let minutes = SignedDuration::from_mins;
