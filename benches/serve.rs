@@ -1,8 +1,9 @@
 //! Whether `switchtender serve` keeps the times of many devices, and what it needs for that.
 //!
-//! `cargo bench --bench serve -- [SWITCHES [INTERVAL [MINUTES]]]` starts mock switches in a process of
-//! their own, lets the built program serve them, and prints lateness, memory and growth of the store
-//! beside their targets. The interval is in seconds. `docs/benchmarks.md` explains the figures.
+//! `cargo bench --bench serve -- [SWITCHES [INTERVAL [MINUTES]]] [--against PROGRAM]` starts mock switches in a
+//! process of their own, lets the built program serve them, and prints lateness, memory and growth of the store
+//! beside their targets. The interval is in seconds. With another build of the program, it prints the ratios of both.
+//! `docs/benchmarks.md` explains the figures.
 
 #![expect(
     clippy::disallowed_methods,
@@ -36,56 +37,124 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 const MINUTE: u64 = 60;
 
+/// The most that the program may need beside another build of it.
+const RATIO: f64 = 1.15;
+/// The name of the thread that drives the connections to a database.
+const DATABASE_THREAD: &str = "postgresql";
+
+/// How many switches run, and how often.
+struct Load {
+    switches: u32,
+    /// Seconds.
+    interval: u32,
+    minutes: u32,
+}
+
+/// What a program needed.
+struct Measured {
+    runs: usize,
+    unchanged: usize,
+    late: f64,
+    peak: f64,
+    bytes_per_run: f64,
+    milliseconds_per_run: f64,
+    uses_database: bool,
+}
+
 fn main() {
-    let numbers = std::env::args().skip(1);
-    let mut numbers = numbers.filter_map(|argument| argument.parse::<u32>().ok());
-    let switches = numbers.next().unwrap_or(1000);
-    let interval = numbers.next().unwrap_or(180);
-    let minutes = numbers.next().unwrap_or(10);
-
-    let site = Site::new();
-    let mocks = Mocks::start(switches as usize, &site);
-    site.describe(&mocks);
-    site.apply();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut numbers = (arguments.iter()).filter_map(|argument| argument.parse::<u32>().ok());
+    let load = Load {
+        switches: numbers.next().unwrap_or(1000),
+        interval: numbers.next().unwrap_or(180),
+        minutes: numbers.next().unwrap_or(10),
+    };
+    let against = arguments.iter().position(|word| word == "--against");
+    let against = against.map(|at| arguments.get(at + 1).expect("--against has a program"));
+    let Load {
+        switches,
+        interval,
+        minutes,
+    } = load;
     println!("{switches} switches, a run each {interval} s, for {minutes} min");
-
-    let store = site.path("history.db");
-    let settings = format!(
-        "listen = \"127.0.0.1:0\"\ninventory = \"inventory.toml\"\nstate_dir = \"state\"\n\
-         store = \"history.db\"\n\n[defaults]\ninterval = \"{interval}s\"\ncatalog = \"catalogs\"\n"
-    );
-    site::write(&site.path("serve.toml"), &settings);
-    let log = std::fs::File::create(site.path("serve.log")).expect("a file can be made");
-    let mut child = site::program()
-        .args(["serve", "--config"])
-        .arg(site.path("serve.toml"))
-        .env("BENCH_PASSWORD", PASSWORD)
-        .env("BENCH_ENABLE", ENABLE_PASSWORD)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(log)
-        .spawn()
-        .expect("the program can be started");
-    let peak = observe(&mut child, Duration::from_secs(u64::from(minutes) * MINUTE));
-    let cpu = process::cpu(child.id()).unwrap_or_default();
-    terminate(&mut child);
-
-    let runs = runs(&store);
-    let late = runs.iter().filter_map(lateness).fold(0.0, f64::max);
-    let is_unchanged = |run: &&Value| run["status"] == "unchanged";
-    let unchanged = runs.iter().filter(is_unchanged).count();
-    let bytes = std::fs::metadata(&store).map_or(0, |file| file.len());
-    let count = runs.len().max(1) as f64;
-    println!("  {} runs, {unchanged} without changes", runs.len());
-    figure("latest start after the due time", late, Some(60.0), " s");
-    figure("peak memory", peak as f64 / MIB, Some(1024.0), " MiB");
-    figure("store", bytes as f64 / count / 1024.0, None, " KiB/run");
+    let own = load.measure(site::program());
+    println!("  {} runs, {} without changes", own.runs, own.unchanged);
     figure(
-        "CPU time of the process",
-        cpu.as_secs_f64() / count * 1e3,
-        None,
-        " ms/run",
+        "latest start after the due time",
+        own.late,
+        Some(60.0),
+        " s",
     );
+    figure("peak memory", own.peak / MIB, Some(1024.0), " MiB");
+    figure("store", own.bytes_per_run / 1024.0, None, " KiB/run");
+    let milliseconds = own.milliseconds_per_run;
+    figure("CPU time of the process", milliseconds, None, " ms/run");
+    let connections = f64::from(u8::from(own.uses_database));
+    figure("connections to a database", connections, Some(0.0), "");
+    if let Some(program) = against {
+        let other = load.measure(Command::new(program));
+        let ratio = |own: f64, other: f64| own / other.max(f64::MIN_POSITIVE);
+        let cpu = ratio(own.milliseconds_per_run, other.milliseconds_per_run);
+        let peak = ratio(own.peak, other.peak);
+        figure("CPU time beside the other build", cpu, Some(RATIO), "");
+        figure("peak memory beside the other build", peak, Some(RATIO), "");
+    }
+}
+
+impl Load {
+    fn measure(&self, mut program: Command) -> Measured {
+        let site = Site::new();
+        let mocks = Mocks::start(self.switches as usize, &site);
+        site.describe(&mocks);
+        site.apply();
+        let store = site.path("history.db");
+        let settings = format!(
+            "listen = \"127.0.0.1:0\"\ninventory = \"inventory.toml\"\nstate_dir = \"state\"\n\
+             store = \"history.db\"\n\n[defaults]\ninterval = \"{}s\"\ncatalog = \"catalogs\"\n",
+            self.interval
+        );
+        site::write(&site.path("serve.toml"), &settings);
+        let log = std::fs::File::create(site.path("serve.log")).expect("a file can be made");
+        let mut child = program
+            .args(["serve", "--config"])
+            .arg(site.path("serve.toml"))
+            .env("BENCH_PASSWORD", PASSWORD)
+            .env("BENCH_ENABLE", ENABLE_PASSWORD)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("the program can be started");
+        let time = Duration::from_secs(u64::from(self.minutes) * MINUTE);
+        let peak = observe(&mut child, time);
+        let cpu = process::cpu(child.id()).unwrap_or_default();
+        let uses_database = threads(child.id())
+            .iter()
+            .any(|name| name == DATABASE_THREAD);
+        terminate(&mut child);
+
+        let runs = runs(&store);
+        let is_unchanged = |run: &&Value| run["status"] == "unchanged";
+        let bytes = std::fs::metadata(&store).map_or(0, |file| file.len());
+        let count = runs.len().max(1) as f64;
+        Measured {
+            unchanged: runs.iter().filter(is_unchanged).count(),
+            late: runs.iter().filter_map(lateness).fold(0.0, f64::max),
+            peak: peak as f64,
+            bytes_per_run: bytes as f64 / count,
+            milliseconds_per_run: cpu.as_secs_f64() / count * 1e3,
+            uses_database,
+            runs: runs.len(),
+        }
+    }
+}
+
+/// The names of the threads of a process.
+fn threads(id: u32) -> Vec<String> {
+    let tasks = std::fs::read_dir(format!("/proc/{id}/task"));
+    let tasks = tasks.into_iter().flatten().flatten();
+    let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+    names.map(|name| name.trim().to_owned()).collect()
 }
 
 /// The most memory of a running process in bytes.

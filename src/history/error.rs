@@ -63,6 +63,14 @@ impl HistoryError {
         }
     }
 
+    /// Whether the store is away or full. What it says can be shown: it has no paths.
+    pub(crate) fn is_of_the_store(&self) -> bool {
+        matches!(
+            self,
+            Self::Full | Self::Unreachable(_) | Self::Lost | Self::ReadOnly | Self::Busy
+        )
+    }
+
     /// The error of a transaction, for each write in it.
     pub(super) fn of_commit(&self) -> Self {
         match self {

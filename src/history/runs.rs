@@ -73,6 +73,9 @@ pub(crate) struct RunDetail {
 pub(crate) struct RunDetailJson {
     #[serde(flatten)]
     run: RunEntry,
+    /// Why it has not started, if `serve` is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) waits_because: Option<String>,
     /// Who requested the same while the run waited.
     further_requesters: Vec<Requester>,
     configuration_version: Option<String>,
@@ -94,6 +97,7 @@ impl From<RunDetail> for RunDetailJson {
         // Three decimals are shorter as text.
         let rounded = |seconds: f64| (seconds * 1000.0).round() / 1000.0;
         Self {
+            waits_because: None,
             configuration_version: record.and_then(RunRecord::version),
             phases: phases
                 .into_iter()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::lease::leases::SiteShare;
-use super::queue::{QueueLimits, RunQueue, Waiting};
+use super::queue::{QueueLimits, RunQueue, WaitReason, Waiting};
 use super::schedule::DeviceSchedule;
 use crate::fleet::limits::Membership;
 use crate::history::RunId;
@@ -191,6 +191,12 @@ impl Dispatcher {
         self.queue.has_request(run)
     }
 
+    /// Why a requested run has not started. `None`: it is not in the queue of this process.
+    pub(crate) fn wait_reason(&self, run: RunId) -> Option<WaitReason> {
+        let member = |device: &str| member_of(&self.devices, device);
+        self.queue.wait_reason(run, member)
+    }
+
     /// Whether a device of the settings is paused.
     pub(crate) fn is_paused(&self, device: &str) -> Option<bool> {
         Some(self.devices.get(device)?.is_paused)
@@ -263,10 +269,7 @@ impl Dispatcher {
             }
         }
         let devices = &self.devices;
-        let member = |device: &str| {
-            let entry = devices.get(device);
-            entry.map_or_else(Membership::default, |entry| entry.device.member.clone())
-        };
+        let member = |device: &str| member_of(devices, device);
         let waiting = self.queue.take(member, permitted)?;
         let schedule = self.schedule(&waiting.device);
         let scheduled = schedule.map_or(RunKind::Plan, |schedule| schedule.kind_at(now));
@@ -347,6 +350,11 @@ impl Dispatcher {
     }
 }
 
+fn member_of(devices: &HashMap<Arc<str>, Entry>, device: &str) -> Membership {
+    let entry = devices.get(device);
+    entry.map_or_else(Membership::default, |entry| entry.device.member.clone())
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -381,6 +389,79 @@ mod tests {
         let oldest = now - SignedDuration::from_hours(1);
         assert_eq!(dispatcher.take_expired(oldest), [RunId(1), RunId(2)]);
         assert_eq!(dispatcher.waiting(), 2);
+    }
+
+    #[test]
+    fn a_waiting_request_states_why_and_without_the_store_only_plans_start() {
+        let limits = QueueLimits {
+            all: 3,
+            per_site: Some(1),
+            per_jump_host: Some(1),
+        };
+        let now: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
+        let schedule = Arc::new(DeviceSchedule {
+            interval: Duration::from_secs(3600),
+            splay: Duration::from_secs(3600),
+            windows: Vec::new(),
+            zone: TimeZone::UTC,
+            applies: true,
+            needs_approval: false,
+            priority: 0,
+        });
+        let places = [
+            ("sw1", Some("a"), Some("j1")),
+            ("sw2", Some("a"), None),
+            ("sw3", Some("b"), Some("j1")),
+            ("sw4", None, None),
+        ];
+        let devices = places.map(|(name, site, jump_host)| ScheduledDevice {
+            name: name.into(),
+            schedule: Arc::clone(&schedule),
+            member: Membership {
+                site: site.map(str::to_owned),
+                jump_host: jump_host.map(str::to_owned),
+            },
+        });
+        let mut dispatcher = Dispatcher::new(limits);
+        dispatcher.set_devices(devices.into(), limits, &BTreeMap::new(), now);
+        let mut request = |number: i64, device: &str| {
+            let cause = RunCause::Request {
+                run: RunId(number),
+                kind: Some(RunKind::Apply),
+            };
+            dispatcher.request(device, cause, 0, now);
+        };
+        for (number, device) in [(1, "sw1"), (2, "sw1"), (3, "sw2"), (4, "sw3"), (5, "sw4")] {
+            request(number, device);
+        }
+        // Requests wait for the store; a scheduled run does not change its device.
+        let due = now + Duration::from_secs(3600);
+        let plan = dispatcher.next_start(due, PermittedRuns::ScheduledPlans);
+        let plan = plan.unwrap();
+        assert_eq!(plan.kind, RunKind::Plan);
+        assert!(matches!(plan.cause, RunCause::Schedule));
+        dispatcher.finish(&plan.device, false, due);
+        let start = dispatcher.next_start(now, PermittedRuns::All).unwrap();
+        assert_eq!(&*start.device, "sw1");
+        let reasons = |dispatcher: &Dispatcher| {
+            let found = (1..=5).map(|run| dispatcher.wait_reason(RunId(run)));
+            found
+                .map(|why| why.map_or_else(String::new, |why| why.to_string()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            reasons(&dispatcher),
+            [
+                "",
+                "device runs",
+                "limit per_site",
+                "limit per_jump",
+                "starts soon"
+            ]
+        );
+        let full = QueueLimits { all: 1, ..limits };
+        dispatcher.queue.set_limits(full);
+        assert_eq!(reasons(&dispatcher)[4], "limit concurrency");
     }
 
     #[test]

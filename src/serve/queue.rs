@@ -37,6 +37,32 @@ pub(super) struct Waiting {
     pub(super) due: Timestamp,
 }
 
+impl Waiting {
+    fn is_request(&self, run: RunId) -> bool {
+        matches!(self.cause, RunCause::Request { run: waiting, .. } if waiting == run)
+    }
+}
+
+/// Why a requested run has not started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitReason {
+    DeviceRuns,
+    /// The limit by its key.
+    Limit(&'static str),
+    /// Nothing prevents it.
+    Soon,
+}
+
+impl std::fmt::Display for WaitReason {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            WaitReason::DeviceRuns => formatter.write_str("device runs"),
+            WaitReason::Limit(key) => write!(formatter, "limit {key}"),
+            WaitReason::Soon => formatter.write_str("starts soon"),
+        }
+    }
+}
+
 /// The queue of runs. A device has at most one run at a time.
 pub(super) struct RunQueue {
     limits: QueueLimits,
@@ -149,9 +175,34 @@ impl RunQueue {
     /// Whether a requested run waits.
     pub(super) fn has_request(&self, run: RunId) -> bool {
         let mut waiting = self.waiting.values();
-        waiting.any(|waiting| match waiting.cause {
-            RunCause::Request { run: waiting, .. } => waiting == run,
-            RunCause::Schedule => false,
+        waiting.any(|waiting| waiting.is_request(run))
+    }
+
+    /// Why a requested run waits. `None`: it is not in this queue.
+    pub(super) fn wait_reason(
+        &self,
+        run: RunId,
+        membership: impl Fn(&str) -> Membership,
+    ) -> Option<WaitReason> {
+        let mut waiting = self.waiting.values();
+        let waiting = waiting.find(|waiting| waiting.is_request(run))?;
+        if self.running.contains_key(&waiting.device) {
+            return Some(WaitReason::DeviceRuns);
+        }
+        if self.running.len() >= self.capacity(false) {
+            return Some(WaitReason::Limit("concurrency"));
+        }
+        let member = membership(&waiting.device);
+        let of_site = Membership {
+            jump_host: None,
+            ..member.clone()
+        };
+        Some(if !self.permits(&of_site) {
+            WaitReason::Limit("per_site")
+        } else if !self.permits(&member) {
+            WaitReason::Limit("per_jump")
+        } else {
+            WaitReason::Soon
         })
     }
 

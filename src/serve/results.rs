@@ -188,7 +188,10 @@ impl Service {
             self.report_stored(result, stored);
         };
         match deliver(self.store(), &self.inner.spool, report).await {
-            Ok(()) => tracing::warn!("all spooled results are stored"),
+            Ok(()) => {
+                tracing::warn!("all spooled results are stored");
+                self.synchronize_states().await;
+            }
             Err(error) => self.refuse_applies(format!("cannot store results: {error}")),
         }
     }

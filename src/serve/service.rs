@@ -17,6 +17,7 @@ use super::held_devices::REQUEST_TOPIC;
 use super::lease::leases::{LeaseNumbers, Leases};
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
 use super::live_watch::LiveWatches;
+use super::queue::WaitReason;
 use super::request::{DeviceRequest, RequestedKind, RunRequestError};
 use super::results::deliver;
 use super::run_store::{CancelRequest, DueTime, RunStore, RunStoreError, within_limit};
@@ -426,6 +427,23 @@ impl Service {
             device: device.to_owned(),
             event: LiveEventKind::Queued,
         });
+    }
+
+    /// Why a requested run has not started.
+    pub(crate) async fn wait_reason(&self, run: RunId, device: &str) -> Option<String> {
+        let reason = self.inner.dispatcher().wait_reason(run);
+        if let Some(reason) = reason {
+            return Some(reason.to_string());
+        }
+        // Another process has it in its queue, or will have.
+        let running = self.history().query(|reader| reader.running_devices());
+        if running.await.ok()?.contains(device) {
+            return Some(WaitReason::DeviceRuns.to_string());
+        }
+        let fleet = self.fleet();
+        let lease = self.leases();
+        let lease = lease.and_then(|leases| leases.wait_reason(device, fleet.site(device)));
+        Some(lease.unwrap_or_else(|| WaitReason::Soon.to_string()))
     }
 
     /// Withdraws a run that has not started. Returns false if it has.

@@ -6,7 +6,9 @@ use super::access::{DeviceRoles, Role};
 use super::live_watch::FollowedRun;
 use super::service::{Condition, Service, ServiceReport};
 use crate::history::device_state::KnownDevice;
+use crate::history::runs::RunEntry;
 use crate::history::{HistoryError, HistoryReader, RunId};
+use crate::report::RunStatus;
 use crate::store::blocking_io;
 
 /// The service with the roles of a sender.
@@ -103,6 +105,18 @@ impl<'a> VisibleService<'a> {
         match self.read(move |reader| reader.run(run)).await? {
             Some(_) => self.service.follow(run).await,
             None => Ok(None),
+        }
+    }
+
+    /// Why a requested run has not started. `None`: it has.
+    pub(crate) async fn wait_reason(&self, run: &RunEntry) -> Option<String> {
+        if run.status != RunStatus::Queued {
+            return None;
+        }
+        let condition = self.condition();
+        match condition.no_runs.or(condition.no_applies) {
+            Some(reason) => Some(reason),
+            None => self.service.wait_reason(run.id, &run.device).await,
         }
     }
 

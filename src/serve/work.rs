@@ -402,11 +402,25 @@ impl Service {
         }
     }
 
-    /// The store can be used again.
-    pub(super) fn permit_applies(&self) {
-        if self.inner.condition().no_applies.take().is_some() {
+    /// The store can be used again. Returns whether it could not before.
+    pub(super) fn permit_applies(&self) -> bool {
+        let was_away = self.inner.condition().no_applies.take().is_some();
+        if was_away {
             tracing::warn!("runs change devices again: the store can be used");
             self.inner.wake.notify_one();
+        }
+        was_away
+    }
+
+    /// Writes what plans left of the state of devices to the store.
+    pub(super) async fn synchronize_states(&self) {
+        let fleet = self.inner.fleet();
+        let synchronized = blocking_io::run(move || fleet.synchronize_states()).await;
+        if let Err(error) = synchronized {
+            tracing::warn!(
+                "the state of devices waits for the store: {}",
+                chain(&error)
+            );
         }
     }
 
@@ -417,8 +431,8 @@ impl Service {
         let problem = match within_limit(self.store().space()).await {
             Ok(Space { problem: None, .. }) => {
                 // A spooled result proves more than a read: it permits the runs.
-                if self.inner.spool.is_empty() {
-                    self.permit_applies();
+                if self.inner.spool.is_empty() && self.permit_applies() {
+                    self.synchronize_states().await;
                 }
                 self.leases().and_then(Leases::refusal)
             }

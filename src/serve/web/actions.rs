@@ -80,7 +80,7 @@ pub(super) async fn refusal(
     required: Role,
 ) -> Result<Option<WebError>, WebError> {
     let role = state.service(sender.principal).role_on(device).await;
-    let role = role.map_err(|error| WebError::internal(&error))?;
+    let role = role.map_err(|error| WebError::of_store(&error))?;
     Ok(match role {
         None => Some(unknown_device(device)),
         Some(role) if role < required => Some(Denied::Role { required }.into()),
@@ -298,7 +298,7 @@ pub(super) async fn decide(
         time: now,
     };
     let decided = state.process().decide(id, decision).await;
-    if decided.map_err(|error| WebError::internal(&error))? {
+    if decided.map_err(|error| WebError::of_store(&error))? {
         Ok(())
     } else {
         Err(WebError::new(StatusCode::CONFLICT, NOT_WAITING))

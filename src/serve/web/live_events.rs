@@ -66,7 +66,7 @@ pub(super) async fn stream_of(
     let run = found.await?.id;
     let permit = state.streams.acquire(&sender.0)?;
     let live = state.service(&sender.0).live_run(run).await;
-    let live = live.map_err(|error| WebError::internal(&error))?;
+    let live = live.map_err(|error| WebError::of_store(&error))?;
     let (earlier, events, watch) = match live {
         Some(found) => (found.earlier, Some(found.events), found.watch),
         None => (Vec::new(), None, None),

@@ -59,7 +59,7 @@ impl WebState {
         query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<T, WebError> {
         let result = self.service(sender).read(query).await;
-        result.map_err(|error| WebError::internal(&error))
+        result.map_err(|error| WebError::of_store(&error))
     }
 
     /// The nodes of the fleet. A sender with some devices sees none of them.
@@ -80,7 +80,7 @@ impl WebState {
         name: &str,
     ) -> Result<(), WebError> {
         let role = self.service(sender).role_on(name).await;
-        let role = role.map_err(|error| WebError::internal(&error))?;
+        let role = role.map_err(|error| WebError::of_store(&error))?;
         role.map(|_| ()).ok_or_else(|| Self::no_device(name))
     }
 

@@ -9,6 +9,7 @@ mod document;
 mod harness;
 mod limits;
 mod oidc;
+mod outage;
 mod pages;
 mod shared_store;
 mod visible;

@@ -7,6 +7,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use serde::Serialize;
 
 use super::layout::PageLayout;
+use crate::history::HistoryError;
 use crate::history::folded_runs::FoldedDay;
 use crate::history::run_key::RunKey;
 use crate::serve::access::{Denied, Principal};
@@ -74,6 +75,21 @@ impl WebError {
         let text = "the process cannot answer the request";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, text)
             .hint("the log of the process has the reason")
+    }
+
+    /// The store cannot be used now, or the process failed.
+    pub(crate) fn of_store(error: &HistoryError) -> Self {
+        if !error.is_of_the_store() {
+            return Self::internal(error);
+        }
+        tracing::warn!(
+            "cannot answer a request: {}",
+            crate::error_chain::chain(&error)
+        );
+        let text = format!("the store cannot be used: {error}");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, text).hint(
+            "no run changes a device meanwhile; results of runs are stored when the store can be used again",
+        )
     }
 
     /// Why the request is not answered.

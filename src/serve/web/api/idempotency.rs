@@ -44,7 +44,7 @@ pub(super) async fn state_of(
     let earlier = history
         .query(move |reader| reader.earlier_request(&requester, &found_key, now))
         .await
-        .map_err(|error| WebError::internal(&error))?;
+        .map_err(|error| WebError::of_store(&error))?;
     match earlier {
         // Of requests at once, the first one that is stored starts a run.
         None => Ok(KeyState::New(KeyedRequest {

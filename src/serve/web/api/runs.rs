@@ -93,7 +93,11 @@ pub(super) async fn one(
     Path(id): Path<String>,
 ) -> ApiAnswer<RunDetailJson> {
     let found = state.require_run(&sender.0, &id, |reader, run| reader.run_detail(run));
-    Ok(Json(found.await?.into()))
+    let detail = found.await?;
+    let waits_because = state.service(&sender.0).wait_reason(&detail.run).await;
+    let mut answer = RunDetailJson::from(detail);
+    answer.waits_because = waits_because;
+    Ok(Json(answer))
 }
 
 /// List the days of a device with folded runs, newest first

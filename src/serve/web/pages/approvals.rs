@@ -85,7 +85,7 @@ pub(super) async fn one(
     let resources = record.as_ref().map_or(&[][..], |record| &record.resources);
     let is_own = is_own(&approval, &sender.0);
     let role = state.service(&sender.0).role_on(&approval.device).await;
-    let role = role.map_err(|error| WebError::internal(&error))?;
+    let role = role.map_err(|error| WebError::of_store(&error))?;
     let may_reject = approval.state == ApprovalState::Waiting
         && role >= Some(Role::Apply)
         && sender.0.person().is_some();

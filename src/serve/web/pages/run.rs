@@ -61,6 +61,7 @@ pub(super) async fn page(
     Path(id): Path<String>,
 ) -> RenderedPage {
     let detail = read(&state, &sender, &id).await?;
+    let waits_because = state.service(&sender.0).wait_reason(&detail.run).await;
     render(&RunPage {
         layout: PageLayout::new(&sender.0, &format!("Run {}", detail.run.id), "/runs"),
         title: match detail.run.kind {
@@ -70,7 +71,7 @@ pub(super) async fn page(
         },
         device: detail.run.device.clone(),
         device_path: device_path(&detail.run.device),
-        body: RunView::new(detail),
+        body: RunView::new(detail, waits_because),
     })
 }
 
@@ -80,8 +81,9 @@ pub(super) async fn body(
     Path(id): Path<String>,
 ) -> RenderedPage {
     let detail = read(&state, &sender, &id).await?;
+    let waits_because = state.service(&sender.0).wait_reason(&detail.run).await;
     render(&RunViewPart {
-        body: RunView::new(detail),
+        body: RunView::new(detail, waits_because),
     })
 }
 
@@ -91,9 +93,10 @@ async fn read(state: &WebState, sender: &Sender, id: &str) -> Result<RunDetail, 
 }
 
 impl RunView {
-    fn new(detail: RunDetail) -> Self {
+    fn new(detail: RunDetail, waits_because: Option<String>) -> Self {
         let run = &detail.run;
-        let summary = summary(&detail);
+        let mut summary = summary(&detail);
+        summary.extend(waits_because.map(|reason| NamedValue::new("Waits", reason)));
         let record = detail.record.as_ref();
         let logs = record.map(|record| record.logs.clone()).unwrap_or_default();
         let (problems, messages) = logs

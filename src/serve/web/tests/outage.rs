@@ -1,0 +1,198 @@
+//! The database is away: no device is changed, scheduled runs are plans, and no result is lost or doubled.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchtender_devices::diagnostic::Source;
+use test_support::postgresql::PostgreSql;
+use tokio_util::sync::CancellationToken;
+
+use super::harness::{TestOptions, TestServer, text};
+use crate::history::StoreLocation;
+use crate::history::runs::{RunEntry, RunFilter};
+use crate::report::RunStatus;
+use crate::run_kind::RunKind;
+use crate::serve::access::Role;
+use crate::serve::fleet::{LoadContext, ServeFleet};
+use crate::serve::settings::ServeSettings;
+use crate::serve::watched_files::WatchedFiles;
+use crate::store::Store;
+
+const DEVICES: [&str; 3] = ["sw1", "sw2", "sw3"];
+const LIMIT: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(20);
+
+fn write_state(dir: &Path, vlan: u32) {
+    for name in DEVICES {
+        let text = format!("network_vlan: {{{vlan}: {{vlan_name: users}}}}\n");
+        fs::write(dir.join(format!("state/device/{name}.yaml")), text).unwrap();
+    }
+}
+
+/// A process that runs mock devices every second.
+async fn start(database: &str) -> TestServer {
+    let dir = Arc::new(tempfile::tempdir().unwrap());
+    fs::create_dir_all(dir.path().join("state/device")).unwrap();
+    let inventory = DEVICES.map(|name| {
+        format!("[device.{name}]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.1\"\n")
+    });
+    fs::write(dir.path().join("inventory.toml"), inventory.concat()).unwrap();
+    write_state(dir.path(), 10);
+    let source = Source::new(
+        "serve.toml",
+        "[defaults]\nstate = \"state\"\ninterval = \"1s\"\n",
+    );
+    let settings = ServeSettings::parse(&source, dir.path()).unwrap();
+    let context = LoadContext {
+        store: Store::at(dir.path()),
+        stop: CancellationToken::new(),
+        abort: CancellationToken::new(),
+        uses_mocks: true,
+    };
+    let mut files = WatchedFiles::default();
+    let fleet = ServeFleet::load(settings, &context, &mut files);
+    TestServer::start(TestOptions {
+        fleet: Some(fleet.await.unwrap()),
+        store: Some(StoreLocation::parse(database.as_ref(), "".as_ref()).unwrap()),
+        dir: Some(dir),
+        ..TestOptions::default()
+    })
+    .await
+}
+
+async fn wait_until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let wait = async {
+        while !holds().await {
+            tokio::time::sleep(POLL).await;
+        }
+    };
+    let waited = tokio::time::timeout(LIMIT, wait).await;
+    assert!(waited.is_ok(), "{what}");
+}
+
+async fn runs(server: &TestServer) -> Vec<RunEntry> {
+    let all = RunFilter {
+        limit: 10_000,
+        ..RunFilter::default()
+    };
+    let found = server
+        .service
+        .history()
+        .query(move |reader| reader.runs(&all));
+    found.await.unwrap_or_default()
+}
+
+/// How often runs have changed each device.
+async fn changed(server: &TestServer) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for run in runs(server).await {
+        if run.status == RunStatus::Changed {
+            *found.entry(run.device).or_default() += 1;
+        }
+    }
+    found
+}
+
+/// Whether each device was changed this often.
+async fn is_changed(server: &TestServer, times: usize) -> bool {
+    let changes = changed(server).await;
+    changes.len() == DEVICES.len() && changes.values().all(|count| *count == times)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_database_scheduled_runs_plan_and_all_results_arrive_later() {
+    if PostgreSql::shared().is_none() {
+        return;
+    }
+    let database = PostgreSql::start(None).unwrap();
+    let name = database.new_database();
+    let server = start(&database.address(&name)).await;
+    wait_until("all devices are changed", async || {
+        is_changed(&server, 1).await
+    })
+    .await;
+    database.leave();
+    write_state(server.dir.path(), 20);
+    let before = server.service.report().await.spool.results;
+    wait_until("plans go on", async || {
+        server.service.report().await.spool.results >= before + 3 * DEVICES.len()
+    })
+    .await;
+    // The reason is on each page, in the API, and in the health of the process.
+    let reason = server.service.condition().no_applies.unwrap();
+    assert!(reason.contains("database"), "{reason}");
+    let get = async |path: &str| text(server.get(Role::View, path).send().await.unwrap()).await;
+    for path in ["/", "/api/v1/devices", "/readyz"] {
+        let (status, body) = get(path).await;
+        assert_eq!(status, 503, "{path}: {body}");
+        assert!(body.contains("the database"), "{path}: {body}");
+    }
+    let body = json!({"kind": "apply"});
+    let request = server.post(Role::Apply, "/api/v1/devices/sw1/runs", &body);
+    let (status, body) = text(request.send().await.unwrap()).await;
+    assert_eq!(status, 503, "{body}");
+    database.come_back();
+    wait_until("all results are stored", async || {
+        let report = server.service.report().await;
+        report.spool.results == 0 && report.condition.no_applies.is_none()
+    })
+    .await;
+    let found = runs(&server).await;
+    let planned = |run: &&RunEntry| run.kind == RunKind::Plan && run.status == RunStatus::Pending;
+    assert!(found.iter().any(|run| planned(&run)));
+    wait_until("the change is applied", async || {
+        is_changed(&server, 2).await
+    })
+    .await;
+    let found = runs(&server).await;
+    let ids: BTreeSet<_> = found.iter().map(|run| run.id).collect();
+    assert_eq!(ids.len(), found.len());
+    // The begin of a run can have been lost with the answer of the database: it did not change a device.
+    let broken: Vec<&RunEntry> = (found.iter())
+        .filter(|run| matches!(run.status, RunStatus::Failed | RunStatus::NotRun))
+        .collect();
+    assert!(broken.is_empty(), "{broken:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_outlive_a_killed_database() {
+    const KILLS: usize = 3;
+    if PostgreSql::shared().is_none() {
+        return;
+    }
+    let database = PostgreSql::start(None).unwrap();
+    let name = database.new_database();
+    let server = start(&database.address(&name)).await;
+    for kill in 0..KILLS {
+        wait_until("each change is applied once", async || {
+            is_changed(&server, kill + 1).await
+        })
+        .await;
+        write_state(server.dir.path(), 30 + u32::try_from(kill).unwrap());
+        wait_until("a run is under way", async || {
+            server.service.report().await.running > 0
+        })
+        .await;
+        database.kill_and_wait();
+    }
+    wait_until("the last change is applied once", async || {
+        let report = server.service.report().await;
+        report.spool.results == 0 && is_changed(&server, KILLS + 1).await
+    })
+    .await;
+    let found = runs(&server).await;
+    let failed: Vec<&RunEntry> = (found.iter())
+        .filter(|run| matches!(run.status, RunStatus::Failed | RunStatus::NotRun))
+        .collect();
+    assert!(failed.is_empty(), "{failed:?}");
+    // Each begun run has ended, except those that run now.
+    let open: Vec<Value> = (found.iter())
+        .filter(|run| run.status == RunStatus::Running)
+        .map(|run| json!(run.device))
+        .collect();
+    assert!(open.len() <= DEVICES.len(), "{open:?}");
+}
