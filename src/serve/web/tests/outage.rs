@@ -18,6 +18,7 @@ use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 use crate::serve::access::Role;
 use crate::serve::fleet::{LoadContext, ServeFleet};
+use crate::serve::release::FleetInputs;
 use crate::serve::settings::ServeSettings;
 use crate::serve::watched_files::WatchedFiles;
 use crate::store::Store;
@@ -52,6 +53,7 @@ async fn start(database: &str) -> TestServer {
         stop: CancellationToken::new(),
         abort: CancellationToken::new(),
         uses_mocks: true,
+        inputs: FleetInputs::OwnFiles,
     };
     let mut files = WatchedFiles::default();
     let fleet = ServeFleet::load(settings, &context, &mut files);
