@@ -132,7 +132,7 @@ pub(crate) struct RunRight {
 /// A run that has ended. Secrets are masked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CompletedRun {
-    #[serde(with = "whole_record")]
+    #[serde(with = "complete_record")]
     pub(crate) record: RunRecord,
     pub(crate) ended: Timestamp,
     /// The running configuration. `None`: it was not read.
@@ -144,7 +144,7 @@ pub(crate) struct CompletedRun {
 }
 
 /// A record with what its own form leaves out and the history stores.
-mod whole_record {
+mod complete_record {
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 
     use crate::report::RunRecord;

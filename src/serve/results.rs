@@ -251,10 +251,10 @@ async fn read(
 
 /// A result that cannot be stored must not prevent the following ones.
 fn set_aside(spool: &Spool, spooled: &SpooledResult, reason: &str) {
-    let place = spool.set_aside(spooled);
+    let location = spool.set_aside(spooled);
     tracing::error!(
         "a result cannot be stored, and stays in {}: {reason}",
-        place.display()
+        location.display()
     );
 }
 

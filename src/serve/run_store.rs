@@ -76,11 +76,11 @@ pub(crate) trait RunStore: Send + Sync {
 /// How long the store may take to answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
-/// Waits for the store, but not for ever. What was asked can be done nevertheless.
+/// Waits for the store, but not for ever. What was requested can be done nevertheless.
 pub(super) async fn within_limit<T>(
-    asked: impl Future<Output = Result<T, RunStoreError>>,
+    request: impl Future<Output = Result<T, RunStoreError>>,
 ) -> Result<T, RunStoreError> {
-    let answer = tokio::time::timeout(ANSWER_LIMIT, asked).await;
+    let answer = tokio::time::timeout(ANSWER_LIMIT, request).await;
     answer.unwrap_or_else(|_| {
         let seconds = ANSWER_LIMIT.as_secs();
         Err(RunStoreError {
@@ -143,7 +143,7 @@ pub(crate) enum StartCause {
 /// Whether a run may begin.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum BeginAnswer {
-    Begun(Box<BegunRun>),
+    Started(Box<StartedRun>),
     /// The request was withdrawn, or has started.
     Withdrawn,
     /// Another node runs the device.
@@ -154,7 +154,7 @@ pub(crate) enum BeginAnswer {
 
 /// A run whose begin is stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct BegunRun {
+pub(crate) struct StartedRun {
     pub(crate) id: RunId,
     pub(crate) run: NewRun,
     /// The approval that it belongs to.
@@ -215,7 +215,7 @@ pub(crate) struct CanceledRequest {
     pub(crate) is_canceled: bool,
 }
 
-/// Why the store did not do what it was asked.
+/// Why the store did not do what it was request.
 #[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 #[error("{text}")]
 pub(crate) struct RunStoreError {

@@ -175,14 +175,14 @@ impl Spool {
         self.state().remove(result.number);
     }
 
-    /// Moves a result away that the store will never take. Returns its new place.
+    /// Moves a result away that the store will never take. Returns its new location.
     pub(super) fn set_aside(&self, result: &SpooledResult) -> PathBuf {
         let name = result.path.file_name().unwrap_or_default();
-        let place = self.directory.join(REFUSED).join(name);
-        let moved = std::fs::rename(&result.path, &place);
+        let location = self.directory.join(REFUSED).join(name);
+        let moved = std::fs::rename(&result.path, &location);
         self.state().remove(result.number);
         if moved.is_ok() {
-            place
+            location
         } else {
             result.path.clone()
         }

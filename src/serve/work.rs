@@ -48,13 +48,13 @@ enum NoStart {
     /// It waits until it can be stored.
     Problem(String),
     /// It waits until the store answers.
-    Away(String),
+    WithoutStore(String),
     /// Another process has withdrawn the request, or runs the device.
     Withdrawn,
 }
 
 /// A run that goes on: its begin is stored, or it is a plan without the store.
-struct StartedRun {
+struct RunInProgress {
     /// `None`: the store does not have it.
     id: Option<RunId>,
     run: NewRun,
@@ -168,18 +168,18 @@ impl Service {
             return self.cannot_begin(&start, NoStart::Withdrawn);
         };
         let fleet = self.inner.fleet();
-        let begun = match self.begin(&mut start, &right, fleet.release).await {
-            Ok(begun) => begun,
+        let started = match self.begin(&mut start, &right, fleet.release).await {
+            Ok(started) => started,
             Err(reason) => return self.cannot_begin(&start, reason),
         };
-        let (run, requester) = (begun.id, begun.run.requester.clone());
+        let (run, requester) = (started.id, started.run.requester.clone());
         let plans_because = (start.kind != RunKind::Plan)
-            .then(|| plans_only(&fleet, begun.newer_release))
+            .then(|| plans_only(&fleet, started.newer_release))
             .flatten();
         if let Some(reason) = &plans_because {
             tracing::warn!("the run only plans: {reason}");
         }
-        if plans_because.is_some() && begun.run.follows_windows {
+        if plans_because.is_some() && started.run.follows_windows {
             start.kind = RunKind::Plan;
         }
         if let Some(run) = run {
@@ -190,7 +190,7 @@ impl Service {
         let request = match &plans_because {
             // Who asked for a change must not get a plan for it.
             Some(reason) if start.kind != RunKind::Plan => Err(reason.clone()),
-            _ => self.run_request(&fleet, &start, begun.approval).await,
+            _ => self.run_request(&fleet, &start, started.approval).await,
         };
         let (request, approval) = match request {
             Ok(found) => found,
@@ -198,7 +198,7 @@ impl Service {
                 let completed = CompletedRun::lost(start.kind, reason, clock::timestamp());
                 let result = RunResult {
                     right: right.stored(),
-                    ..RunResult::of(begun.run, completed, &fleet)
+                    ..RunResult::of(started.run, completed, &fleet)
                 };
                 return self.end(&start, result).await;
             }
@@ -259,7 +259,7 @@ impl Service {
             commands,
             plan,
             right: right.stored(),
-            ..RunResult::of(begun.run, completed, &fleet)
+            ..RunResult::of(started.run, completed, &fleet)
         };
         self.end(&start, result).await;
         if let Some(approval) = approval.filter(ApprovalRun::is_applied) {
@@ -293,7 +293,7 @@ impl Service {
         start: &mut RunToStart,
         right: &HeldRight,
         release: Option<ReleaseNumber>,
-    ) -> Result<StartedRun, NoStart> {
+    ) -> Result<RunInProgress, NoStart> {
         if self.condition().no_applies.is_none() {
             self.check_space().await;
         }
@@ -305,18 +305,18 @@ impl Service {
         if let Some(problem) = no_runs {
             return Err(NoStart::Problem(problem));
         }
-        let asked = run_start(start, right, release);
+        let requested = run_start(start, right, release);
         if let Some(reason) = no_applies {
-            return without_store(start, asked, reason);
+            return without_store(start, requested, reason);
         }
-        let error = match within_limit(self.store().begin(asked.clone())).await {
-            Ok(BeginAnswer::Begun(begun)) => {
-                let begun = *begun;
-                return Ok(StartedRun {
-                    id: Some(begun.id),
-                    run: begun.run,
-                    approval: begun.approval,
-                    newer_release: begun.newer_release,
+        let error = match within_limit(self.store().begin(requested.clone())).await {
+            Ok(BeginAnswer::Started(started)) => {
+                let started = *started;
+                return Ok(RunInProgress {
+                    id: Some(started.id),
+                    run: started.run,
+                    approval: started.approval,
+                    newer_release: started.newer_release,
                 });
             }
             Ok(BeginAnswer::Withdrawn) => return Err(NoStart::Withdrawn),
@@ -331,7 +331,7 @@ impl Service {
             return Err(NoStart::Problem(reason));
         }
         self.refuse_applies(reason.clone());
-        without_store(start, asked, reason)
+        without_store(start, requested, reason)
     }
 
     /// A run whose start cannot be stored does not start. A request waits again.
@@ -345,7 +345,7 @@ impl Service {
                 tracing::error!("a run does not start: {reason}");
                 self.refuse_runs(reason);
             }
-            NoStart::Away(reason) => tracing::warn!("a requested run waits: {reason}"),
+            NoStart::WithoutStore(reason) => tracing::warn!("a requested run waits: {reason}"),
         }
         let mut dispatcher = self.inner.dispatcher();
         dispatcher.finish(&start.device, false, now);
@@ -404,12 +404,12 @@ impl Service {
 
     /// The store can be used again. Returns whether it could not before.
     pub(super) fn permit_applies(&self) -> bool {
-        let was_away = self.inner.condition().no_applies.take().is_some();
-        if was_away {
+        let was_refused = self.inner.condition().no_applies.take().is_some();
+        if was_refused {
             tracing::warn!("runs change devices again: the store can be used");
             self.inner.wake.notify_one();
         }
-        was_away
+        was_refused
     }
 
     /// Writes what plans left of the state of devices to the store.
@@ -500,16 +500,16 @@ impl Service {
 /// A scheduled run goes on without the store as a plan. A request waits.
 fn without_store(
     start: &mut RunToStart,
-    asked: RunStart,
+    requested: RunStart,
     reason: String,
-) -> Result<StartedRun, NoStart> {
-    let StartCause::New(run) = asked.cause else {
-        return Err(NoStart::Away(reason));
+) -> Result<RunInProgress, NoStart> {
+    let StartCause::New(run) = requested.cause else {
+        return Err(NoStart::WithoutStore(reason));
     };
     if start.kind == RunKind::Apply {
         start.kind = RunKind::Plan;
     }
-    Ok(StartedRun {
+    Ok(RunInProgress {
         id: None,
         run: NewRun {
             kind: start.kind,

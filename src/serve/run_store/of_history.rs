@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{
-    BeginAnswer, BegunRun, CancelRequest, CanceledRequest, DueTime, EndedRun, FinishedRun,
-    RunStart, RunStore, RunStoreError, StartCause, StoreProblem, WaitingRequest,
+    BeginAnswer, CancelRequest, CanceledRequest, DueTime, EndedRun, FinishedRun, RunStart,
+    RunStore, RunStoreError, StartCause, StartedRun, StoreProblem, WaitingRequest,
 };
 use crate::error_chain::chain;
 use crate::history::approvals::ApprovalEntry;
@@ -74,7 +74,7 @@ impl RunStore for HistoryStore {
     }
 
     async fn begin(&self, start: RunStart) -> Result<BeginAnswer, RunStoreError> {
-        let begun = self.write(move |writer| {
+        let started = self.write(move |writer| {
             let right = start.right.as_ref();
             writer.end_lost_runs(&start.device, right, start.time)?;
             if let Some(reason) = writer.runs_elsewhere(&start.device, start.kind, right)? {
@@ -97,14 +97,14 @@ impl RunStore for HistoryStore {
                     writer.use_release(&start.device, start.release)?
                 }
             };
-            Ok(BeginAnswer::Begun(Box::new(BegunRun {
+            Ok(BeginAnswer::Started(Box::new(StartedRun {
                 id,
                 run,
                 approval: writer.reader().approval_of_run(id)?,
                 newer_release,
             })))
         });
-        Ok(begun.await?)
+        Ok(started.await?)
     }
 
     async fn finish(&self, ended: Arc<EndedRun>) -> Result<FinishedRun, RunStoreError> {

@@ -2,16 +2,21 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchtender_devices::diagnostic::Source;
+use switchtender_devices::task;
+use test_support::postgresql::PostgreSql;
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use super::harness::{BOB_TOKEN, TestOptions, TestServer, text};
+use super::shared_store::node;
 use crate::clock;
 use crate::history::approvals::NewApproval;
-use crate::history::{NewRun, Requester, RequesterKind, RunId, RunUuid};
+use crate::history::leases::NodeRecord;
+use crate::history::{NewRun, Requester, RequesterKind, RunId, RunUuid, StoreLocation};
 use crate::run_kind::RunKind;
 use crate::serve::access::{AuditLog, Role};
 use crate::serve::fleet::{LoadContext, ServeFleet};
@@ -32,6 +37,11 @@ fn write_state(dir: &Path, vlan: u32) {
 
 /// A process with mock devices; `sw1` needs approvals.
 async fn start(windows: &str) -> TestServer {
+    start_as(windows, None).await
+}
+
+/// As [`start`], alone or as a node with a database.
+async fn start_as(windows: &str, node: Option<(StoreLocation, NodeRecord)>) -> TestServer {
     let dir = std::sync::Arc::new(tempfile::tempdir().unwrap());
     fs::create_dir_all(dir.path().join("state/device")).unwrap();
     fs::write(dir.path().join("inventory.toml"), INVENTORY).unwrap();
@@ -53,8 +63,11 @@ async fn start(windows: &str) -> TestServer {
     let fleet = ServeFleet::load(settings, &context, &mut files)
         .await
         .unwrap();
+    let (store, node) = node.unzip();
     TestServer::start(TestOptions {
         fleet: Some(fleet),
+        store,
+        node,
         dir: Some(dir),
         ..TestOptions::default()
     })
@@ -303,4 +316,57 @@ async fn a_plan_that_nobody_approves_in_time_expires() {
         tokio::task::yield_now().await;
     }
     assert_eq!(approval(&server, id).await["run"], Value::Null);
+}
+
+async fn wait_until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let wait = async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(60), wait).await;
+    assert!(waited.is_ok(), "{what}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_does_not_run_the_device_pauses_it_and_approves_its_plans() {
+    let Some(database) = PostgreSql::shared() else {
+        return;
+    };
+    let address = database.address(&database.new_database());
+    let store = StoreLocation::parse(address.as_ref(), "".as_ref()).unwrap();
+    let owner = start_as("", Some((store.clone(), node("owner", &[])))).await;
+    let other = start_as("", Some((store, node("other", &["elsewhere"])))).await;
+    let _leases = [&owner, &other].map(|server| {
+        let service = server.service.clone();
+        task::spawn(async move { service.hold_leases().await })
+    });
+    let is_paused = || owner.service.inner.dispatcher().is_paused("sw2");
+    wait_until("the devices have an owner", async || is_paused().is_some()).await;
+    for (action, expected) in [("pause", true), ("resume", false)] {
+        let path = format!("/api/v1/devices/sw2/{action}");
+        let request = other.post(Role::Apply, &path, &json!({"reason": "maintenance"}));
+        assert_eq!(request.send().await.unwrap().status(), 204);
+        wait_until(action, async || is_paused() == Some(expected)).await;
+    }
+    let request = other.post(Role::Apply, "/api/v1/devices/sw1/approvals", &json!({}));
+    let (status, body) = text(request.send().await.unwrap()).await;
+    assert_eq!(status, 202, "{body}");
+    let body: Value = serde_json::from_str(&body).unwrap();
+    let id = body["approval"].as_i64().unwrap();
+    let has_state = async |state: &str| approval(&other, id).await["state"] == state;
+    wait_until("the plan is made", async || has_state("waiting").await).await;
+    assert_eq!(decide(&other, BOB_TOKEN, id, "approve").await.0, 204);
+    wait_until("the plan runs", async || has_state("applied").await).await;
+    // It ran where the device belongs.
+    assert!(
+        audited(&owner)
+            .iter()
+            .any(|(_, action, _)| action == "approved-run-ended")
+    );
+    assert!(
+        !audited(&other)
+            .iter()
+            .any(|(_, action, _)| action == "approved-run-ended")
+    );
 }

@@ -12,9 +12,9 @@ use crate::history::leases::NodeRecord;
 use crate::serve::access::Role;
 use crate::serve::lease::rule::PROTOCOL;
 
-/// A process as a node, with its leases.
-async fn start(store: &StoreLocation, name: &str, sites: &[&str]) -> TestServer {
-    let node = NodeRecord {
+/// A node of some sites. Without one: of those that no other node names.
+pub(super) fn node(name: &str, sites: &[&str]) -> NodeRecord {
+    NodeRecord {
         name: name.to_owned(),
         boot: name.to_owned(),
         program: "1.0.0".to_owned(),
@@ -23,10 +23,14 @@ async fn start(store: &StoreLocation, name: &str, sites: &[&str]) -> TestServer 
         runs: true,
         is_hub: true,
         ..NodeRecord::default()
-    };
+    }
+}
+
+/// A process as a node, with its leases.
+async fn start(store: &StoreLocation, name: &str, sites: &[&str]) -> TestServer {
     TestServer::start(TestOptions {
         store: Some(store.clone()),
-        node: Some(node),
+        node: Some(node(name, sites)),
         ..TestOptions::default()
     })
     .await
@@ -63,15 +67,22 @@ async fn requests_reach_the_node_of_the_device() {
         let devices = server.json("/api/v1/devices").await;
         assert_eq!(devices["devices"].as_array().unwrap().len(), 3, "{devices}");
     }
+    let mut runs = Vec::new();
     for device in ["sw0", "sw1"] {
         let path = format!("/api/v1/devices/{device}/runs");
         let request = other.post(Role::Apply, &path, &json!({"kind": "plan"}));
         let (status, answer) = text(request.send().await.unwrap()).await;
         assert!((200..300).contains(&status), "{status}: {answer}");
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        runs.push(format!("/api/v1/runs/{}", answer["run"]));
     }
+    let waiting = other.json(&runs[0]).await;
+    assert_eq!(waiting["waits_because"], "the node owner runs the device");
     assert_eq!(other.service.report().await.waiting, 0);
     owner.service.find_requests().await;
     assert_eq!(owner.service.report().await.waiting, 2);
+    let waiting = owner.json(&runs[0]).await;
+    assert_eq!(waiting["waits_because"], "starts soon");
     // They are not found twice.
     owner.service.find_requests().await;
     assert_eq!(owner.service.report().await.waiting, 2);
