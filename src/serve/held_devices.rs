@@ -195,6 +195,10 @@ impl Service {
 
     /// Finds what other processes with this store have requested and paused.
     pub(super) async fn find_requests(&self) {
+        if self.condition().no_applies.is_some() {
+            // Requests wait for the store.
+            return;
+        }
         if let Err(error) = self.try_find_requests().await {
             tracing::warn!("cannot read the requests of other processes: {error}");
         }
