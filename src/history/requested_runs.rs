@@ -1,10 +1,13 @@
 //! Runs that were requested and have not started.
 
 use jiff::Timestamp;
+use rusqlite::params;
 
+use super::run::RunRight;
 use super::sql::{OptionalRow as _, Row};
 use super::time_column::{optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, NewRun, Requester, RunId};
+use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 
 const SELECT: &str =
@@ -23,6 +26,25 @@ impl HistoryReader<'_> {
 }
 
 impl HistoryWriter<'_> {
+    /// Queues a request again that began in the store with this right, but not in the process: the answer of the
+    /// database was lost.
+    pub(crate) fn queue_lost_request(
+        &self,
+        run: RunId,
+        right: Option<&RunRight>,
+    ) -> Result<(), HistoryError> {
+        let mut update = self.connection.prepare_cached(
+            "UPDATE run SET status = ?2, started = NULL
+             WHERE id = ?1 AND status = ?3 AND ended IS NULL
+                 AND shard IS NOT DISTINCT FROM ?4 AND epoch IS NOT DISTINCT FROM ?5",
+        )?;
+        let (to, from) = (RunStatus::Queued, RunStatus::Running);
+        let shard = right.map(|right| &right.shard);
+        let epoch = right.map(|right| right.epoch);
+        update.execute(params![run.0, to, from, shard, epoch])?;
+        Ok(())
+    }
+
     /// Starts a requested run. `None`: it was withdrawn, or has started.
     pub(crate) fn start_request(
         &self,

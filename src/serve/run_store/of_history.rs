@@ -76,6 +76,9 @@ impl RunStore for HistoryStore {
     async fn begin(&self, start: RunStart) -> Result<BeginAnswer, RunStoreError> {
         let started = self.write(move |writer| {
             let right = start.right.as_ref();
+            if let StartCause::Request(id) = start.cause {
+                writer.queue_lost_request(id, right)?;
+            }
             writer.end_lost_runs(&start.device, right, start.time)?;
             if let Some(reason) = writer.runs_elsewhere(&start.device, start.kind, right)? {
                 return Ok(BeginAnswer::Elsewhere { reason });

@@ -105,3 +105,39 @@ async fn a_result_of_text_has_all_parts_and_is_stored_once_without_its_begin() {
     assert_eq!(schedules["sw1"].failures, 3);
     assert_eq!(queue.waiting, 1);
 }
+
+#[tokio::test]
+async fn a_request_begins_once_more_after_a_lost_answer() {
+    let (_directory, history) = history();
+    let time: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
+    let queued = NewRun {
+        started: None,
+        ..new_run(time)
+    };
+    let uuid = queued.uuid;
+    let id = history.write(move |writer| writer.add_run(&queued)).await;
+    let start = RunStart {
+        device: "sw1".to_owned(),
+        time,
+        cause: StartCause::Request(id.unwrap()),
+        kind: RunKind::Plan,
+        release: None,
+        right: None,
+    };
+    for _ in 0..2 {
+        let answer = history.begin(start.clone()).await.unwrap();
+        let BeginAnswer::Started(started) = answer else {
+            panic!("{answer:?}");
+        };
+        assert_eq!(started.run.uuid, uuid);
+    }
+    let result = ended(new_run(time));
+    let run = NewRun {
+        uuid,
+        ..result.run.clone()
+    };
+    let result = EndedRun { run, ..result };
+    history.finish(Arc::new(result)).await.unwrap();
+    let answer = history.begin(start).await.unwrap();
+    assert!(matches!(answer, BeginAnswer::Withdrawn), "{answer:?}");
+}
