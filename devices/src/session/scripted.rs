@@ -261,11 +261,18 @@ pub(super) fn connect_params() -> ConnectParams {
 /// The calls of a session, in order.
 #[derive(Debug, Default)]
 pub(super) struct TestLedger {
-    pub(crate) earlier: EarlierSessions,
+    earlier: EarlierSessions,
     calls: Mutex<Vec<String>>,
 }
 
 impl TestLedger {
+    pub(crate) fn after(earlier: EarlierSessions) -> Arc<Self> {
+        Arc::new(Self {
+            earlier,
+            ..Self::default()
+        })
+    }
+
     fn call(&self, text: String) {
         self.calls.lock().expect("free").push(text);
     }

@@ -1,7 +1,5 @@
 //! A session that records itself before its first write, against a scripted device.
 
-use std::sync::Arc;
-
 use crate::dialogue::rules_for_tests;
 use crate::operation::{Action, ConfigLine, Operation, OperationResult, Outcome};
 use crate::secret::Text;
@@ -56,10 +54,7 @@ async fn write(
         close_reason: CloseReason::default(),
         connection: SessionConnection::default(),
     };
-    let ledger = Arc::new(TestLedger {
-        earlier,
-        ..TestLedger::default()
-    });
+    let ledger = TestLedger::after(earlier);
     let target = ConnectParams {
         ledger: ledger.clone(),
         lock_wait,

@@ -27,12 +27,9 @@ async fn ends_holder(
     recorded: &[ListedSession],
     all_of_login: bool,
 ) -> (bool, Vec<String>) {
-    let ledger = Arc::new(TestLedger {
-        earlier: EarlierSessions {
-            recorded: recorded.to_vec(),
-            all_of_login,
-        },
-        ..TestLedger::default()
+    let ledger = TestLedger::after(EarlierSessions {
+        recorded: recorded.to_vec(),
+        all_of_login,
     });
     let target = ConnectParams {
         ledger: ledger.clone(),
