@@ -213,8 +213,9 @@ mod tests {
     use crate::serve::release::plans_only;
     use crate::store::Store;
 
-    const INVENTORY: &str = "[defaults]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.1\"\n\
-                             user = \"ops\"\npassword = { env = \"LAB_PASSWORD\" }\n[device.sw1]\n";
+    const INVENTORY: &str = "[defaults]\nplatform = \"cisco_ios\"\nuser = \"ops\"\n\
+                             password = { env = \"LAB_PASSWORD\" }\n\
+                             [device.sw1]\naddress = \"192.0.2.1\"\n";
     const STATE: &str = "network_vlan:\n  10:\n    vlan_name: users\n";
 
     struct Node {
