@@ -148,6 +148,14 @@ impl DeviceStore {
         }
     }
 
+    /// Whether files of this host are not in the store.
+    pub(super) fn has_own_files(&self) -> Result<bool, StoreError> {
+        Ok(match self.copies()? {
+            Some(copies) => !copies.pending.is_empty(),
+            None => !own_structures(&self.name_dir())?.is_empty(),
+        })
+    }
+
     fn synchronize_with(&self, shared: &SharedState) -> Result<(), StoreError> {
         let copies = match self.copies()? {
             Some(copies) => copies,

@@ -57,7 +57,8 @@ impl Store {
         Ok(devices.collect())
     }
 
-    /// Moves what the files of this host have to the store of several hosts, if there is one.
+    /// Moves what the files of this host have to the store of several hosts, if there is one. A run in progress does
+    /// so for its device.
     ///
     /// # Errors
     /// As [`DeviceStore::synchronize`].
@@ -65,11 +66,15 @@ impl Store {
         if self.shared.is_none() {
             return Ok(());
         }
-        let mut stores = self
-            .local_names()?
-            .into_iter()
-            .map(|name| self.device(&name));
-        stores.try_for_each(|store| store.synchronize())
+        for name in self.local_names()? {
+            let device = self.device(&name);
+            if device.has_own_files()?
+                && let Ok(_lock) = device.lock(&LockSubject::Name)
+            {
+                device.synchronize()?;
+            }
+        }
+        Ok(())
     }
 
     /// The names of the devices with a directory.
