@@ -86,9 +86,9 @@ impl SharedState {
         &self,
         device: &str,
         file: &str,
-        change: Change<'_>,
+        change: NewBody<'_>,
     ) -> Result<(), StoreError> {
-        let Change { bytes, epoch } = change;
+        let NewBody { bytes, epoch } = change;
         let name = file.rsplit('/').next().unwrap_or(file);
         let body = bytes.map(|bytes| {
             if PLAIN.contains(&name) {
@@ -109,7 +109,7 @@ impl SharedState {
 
 /// The new bytes of a structure.
 #[derive(Clone, Copy)]
-pub(super) struct Change<'a> {
+pub(super) struct NewBody<'a> {
     /// `None`: it is removed.
     pub(super) bytes: Option<&'a [u8]>,
     pub(super) epoch: Option<i64>,
@@ -125,7 +125,7 @@ fn failed_about(subject: String) -> impl FnOnce(StateTableError) -> StoreError {
 }
 
 /// Whether the table cannot be used at the moment.
-pub(super) fn is_away(error: &StoreError) -> bool {
+pub(super) fn is_unreachable(error: &StoreError) -> bool {
     let StoreError::Table { source, .. } = error else {
         return false;
     };
@@ -143,7 +143,7 @@ impl DeviceStore {
             return Ok(());
         };
         match self.synchronize_with(shared) {
-            Err(error) if is_away(&error) => Ok(()),
+            Err(error) if is_unreachable(&error) => Ok(()),
             result => result,
         }
     }
@@ -181,7 +181,7 @@ impl DeviceStore {
             let (file, epoch) = (file.clone(), *epoch);
             let bytes = file::read(&self.name_dir().join(&file))?;
             let bytes = bytes.as_deref();
-            match shared.write(&self.device, &file, Change { bytes, epoch }) {
+            match shared.write(&self.device, &file, NewBody { bytes, epoch }) {
                 Err(StoreError::Table {
                     source: error @ StateTableError::Stale { .. },
                     ..

@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use switchtender_devices::format_version::FormatVersion;
 
 use super::file::{self, Durability};
-use super::shared_state::{Change, SharedState, is_away};
+use super::shared_state::{NewBody, SharedState, is_unreachable};
 use super::{DeviceStore, StoreError, directory_name};
 
 /// What happens to a structure while the store is away.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum WhenAway {
+enum IfUnreachable {
     /// It waits in a file of the host.
     Wait,
     Fail,
@@ -37,7 +37,7 @@ impl DeviceStore {
         version: FormatVersion,
         content: &T,
     ) -> Result<(), StoreError> {
-        self.save_with(name, version, content, WhenAway::Wait)
+        self.save_with(name, version, content, IfUnreachable::Wait)
     }
 
     /// Writes what the next run must know if this one is killed. It is an error if the store is away: the next run can
@@ -48,7 +48,7 @@ impl DeviceStore {
         version: FormatVersion,
         content: &T,
     ) -> Result<(), StoreError> {
-        self.save_with(name, version, content, WhenAway::Fail)
+        self.save_with(name, version, content, IfUnreachable::Fail)
     }
 
     fn save_with<T: Serialize>(
@@ -56,7 +56,7 @@ impl DeviceStore {
         name: &str,
         version: FormatVersion,
         content: &T,
-        when_away: WhenAway,
+        if_unreachable: IfUnreachable,
     ) -> Result<(), StoreError> {
         let path = self.dir.join(name);
         let Some(shared) = &self.shared else {
@@ -65,7 +65,7 @@ impl DeviceStore {
         };
         let bytes = file::encode(&path, version, content)?;
         match self.write_shared(shared, name, &bytes, version) {
-            Err(error) if is_away(&error) && when_away == WhenAway::Wait => {
+            Err(error) if is_unreachable(&error) && if_unreachable == IfUnreachable::Wait => {
                 file::replace(&path, &bytes, Durability::Disk)?;
                 self.note_pending(&self.file(name))
             }
@@ -97,7 +97,7 @@ impl DeviceStore {
             Err(error) => return Err(error),
         }
         let bytes = Some(bytes);
-        shared.write(&self.device, &file, Change { bytes, epoch })
+        shared.write(&self.device, &file, NewBody { bytes, epoch })
     }
 
     /// Removes a structure, if it exists. While the store is away, the removal waits for it.
@@ -108,8 +108,8 @@ impl DeviceStore {
         };
         let (file, epoch) = (self.file(name), self.epoch);
         let bytes = None;
-        match shared.write(&self.device, &file, Change { bytes, epoch }) {
-            Err(error) if is_away(&error) => {
+        match shared.write(&self.device, &file, NewBody { bytes, epoch }) {
+            Err(error) if is_unreachable(&error) => {
                 file::remove(&path)?;
                 self.note_pending(&file)
             }
@@ -190,7 +190,7 @@ impl DeviceStore {
     fn copy_to(&self, target: &DeviceStore, name: &str) -> Result<(), StoreError> {
         let bytes = self.read(name)?.unwrap_or_default();
         if let Some(shared) = &target.shared {
-            let change = Change {
+            let change = NewBody {
                 bytes: Some(&bytes),
                 epoch: target.epoch,
             };
@@ -205,7 +205,7 @@ impl DeviceStore {
             return Ok(());
         };
         for file in self.table_files()?.unwrap_or_default() {
-            let change = Change {
+            let change = NewBody {
                 bytes: None,
                 epoch: None,
             };
@@ -221,7 +221,7 @@ impl DeviceStore {
             return Ok(None);
         };
         match shared.files(&self.device) {
-            Err(error) if is_away(&error) && self.reads_copies => Ok(None),
+            Err(error) if is_unreachable(&error) && self.reads_copies => Ok(None),
             files => files.map(Some),
         }
     }
@@ -232,7 +232,7 @@ impl DeviceStore {
             return file::read(&path);
         };
         match shared.read(&self.device, &self.file(name)) {
-            Err(error) if is_away(&error) && self.reads_copies => file::read(&path),
+            Err(error) if is_unreachable(&error) && self.reads_copies => file::read(&path),
             found => Ok(found?.map(|(bytes, _)| bytes)),
         }
     }

@@ -64,7 +64,7 @@ impl Host {
 struct Gone;
 
 impl Gone {
-    fn away<T>() -> Result<T, StateTableError> {
+    fn unreachable<T>() -> Result<T, StateTableError> {
         Err(StateTableError::Away {
             reason: "gone".to_owned(),
         })
@@ -77,19 +77,19 @@ impl StateTable for Gone {
         _: &str,
         _: &str,
     ) -> Result<Option<crate::store::state_table::StateRow>, StateTableError> {
-        Self::away()
+        Self::unreachable()
     }
 
     fn change(&self, _: &crate::store::state_table::StateChange) -> Result<(), StateTableError> {
-        Self::away()
+        Self::unreachable()
     }
 
     fn files(&self, _: &str) -> Result<Vec<String>, StateTableError> {
-        Self::away()
+        Self::unreachable()
     }
 
     fn devices(&self) -> Result<Vec<String>, StateTableError> {
-        Self::away()
+        Self::unreachable()
     }
 
     fn key(&self) -> Result<Option<String>, StateTableError> {
@@ -227,7 +227,7 @@ fn lost_key_loses_only_what_it_sealed(engine: TestEngine) {
     let error = second.load::<String>("undo/1.json", VERSION).unwrap_err();
     assert!(matches!(error, StoreError::Sealed(_)), "{error}");
     assert!(chain(&error).contains("which is lost"), "{}", chain(&error));
-    // It is replaced, not kept for ever.
+    // It is replaced.
     second.save("undo/1.json", VERSION, &"new").unwrap();
     assert_eq!(load(&second, "undo/1.json").unwrap(), "new");
     assert!(one.shared(&table).is_err(), "the old key is refused");
@@ -267,23 +267,24 @@ fn what_waits_for_the_store_is_delivered(engine: TestEngine) {
     let here = one.device(&table).with_epoch(Some(3));
     here.save("memory.json", VERSION, &"before").unwrap();
     here.save("protected-run.json", VERSION, &"open").unwrap();
-    let away = one.device_without_table().with_epoch(Some(3));
+    let offline = one.device_without_table().with_epoch(Some(3));
     assert!(
-        away.load::<String>("memory.json", VERSION).is_err(),
+        offline.load::<String>("memory.json", VERSION).is_err(),
         "an apply"
     );
-    let plan = away.clone().read_copies(true);
+    let plan = offline.clone().read_copies(true);
     assert_eq!(load(&plan, "memory.json").unwrap(), "before");
     assert!(
-        away.save_before_change("sessions.json", VERSION, &"x")
+        offline
+            .save_before_change("sessions.json", VERSION, &"x")
             .is_err()
     );
-    away.save("memory.json", VERSION, &"during").unwrap();
-    away.save("undo/1.json", VERSION, &"during").unwrap();
-    away.remove("protected-run.json").unwrap();
+    offline.save("memory.json", VERSION, &"during").unwrap();
+    offline.save("undo/1.json", VERSION, &"during").unwrap();
+    offline.remove("protected-run.json").unwrap();
     assert_eq!(load(&plan, "memory.json").unwrap(), "during");
     assert_eq!(plan.structures("undo").unwrap(), ["1"]);
-    away.synchronize().unwrap();
+    offline.synchronize().unwrap();
 
     let two = Host::with_key_of(&one);
     assert_eq!(load(&two.device(&table), "memory.json").unwrap(), "before");
@@ -293,7 +294,7 @@ fn what_waits_for_the_store_is_delivered(engine: TestEngine) {
     assert_eq!(load(&two.device(&table), "protected-run.json"), None);
 
     // Meanwhile another host has taken the device over: what is late is not written.
-    away.save("memory.json", VERSION, &"late").unwrap();
+    offline.save("memory.json", VERSION, &"late").unwrap();
     let taken = two.device(&table).with_epoch(Some(4));
     taken
         .save("memory.json", VERSION, &"of the new owner")

@@ -59,7 +59,7 @@ pub(super) fn run(args: &NewKeyArgs) -> Result<Exit, CommandError> {
     ));
     if let Some(before) = before {
         text.line(format_args!(
-            "{before} was given up: undo of earlier runs and the digests of secrets are lost"
+            "it replaces {before}: undo of earlier runs and the digests of secrets are lost"
         ));
     }
     print(&text);
