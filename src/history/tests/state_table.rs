@@ -128,7 +128,8 @@ on_each_engine! {
 }
 
 fn other_hosts_with_the_key_read_and_continue_the_state(engine: TestEngine) {
-    let table = Sandbox::on(engine).history;
+    let sandbox = Sandbox::on(engine);
+    let table = sandbox.history.clone();
     let one = Host::new();
     let first = one.device(&table);
     for name in ["memory.json", "undo/1.json", "undo/2.json", "unknown.json"] {
@@ -172,7 +173,8 @@ fn other_hosts_with_the_key_read_and_continue_the_state(engine: TestEngine) {
 }
 
 fn hosts_without_the_key_are_refused(engine: TestEngine) {
-    let table = Sandbox::on(engine).history;
+    let sandbox = Sandbox::on(engine);
+    let table = sandbox.history.clone();
     let (one, two) = (Host::new(), Host::new());
     let check = |host: &Host| StateKey::check(host.root.path(), &table);
     assert_eq!(check(&one).unwrap(), None);
@@ -202,7 +204,8 @@ fn hosts_without_the_key_are_refused(engine: TestEngine) {
 }
 
 fn lost_key_loses_only_what_it_sealed(engine: TestEngine) {
-    let table = Sandbox::on(engine).history;
+    let sandbox = Sandbox::on(engine);
+    let table = sandbox.history.clone();
     let (one, two) = (Host::new(), Host::new());
     let first = one.device(&table);
     for name in [
@@ -234,7 +237,8 @@ fn lost_key_loses_only_what_it_sealed(engine: TestEngine) {
 }
 
 fn writes_of_an_earlier_lease_are_refused(engine: TestEngine) {
-    let table = Sandbox::on(engine).history;
+    let sandbox = Sandbox::on(engine);
+    let table = sandbox.history.clone();
     let one = Host::new();
     let under = |epoch| one.device(&table).with_epoch(epoch);
     under(Some(7))
@@ -262,7 +266,8 @@ fn writes_of_an_earlier_lease_are_refused(engine: TestEngine) {
 }
 
 fn what_waits_for_the_store_is_delivered(engine: TestEngine) {
-    let table = Sandbox::on(engine).history;
+    let sandbox = Sandbox::on(engine);
+    let table = sandbox.history.clone();
     let one = Host::new();
     let here = one.device(&table).with_epoch(Some(3));
     here.save("memory.json", VERSION, &"before").unwrap();
@@ -305,7 +310,8 @@ fn what_waits_for_the_store_is_delivered(engine: TestEngine) {
 }
 
 fn state_of_files_moves_into_the_store_once(engine: TestEngine) {
-    let table = Sandbox::on(engine).history;
+    let sandbox = Sandbox::on(engine);
+    let table = sandbox.history.clone();
     let (one, two) = (Host::new(), Host::new());
     for host in [&one, &two] {
         let files = Store::at(host.root.path()).device(&sw1());

@@ -198,7 +198,7 @@ async fn lost_key_loses_undo_and_digests_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pending_revert_of_a_killed_host_is_known_to_another_one() {
-    let Some(hosts) = Hosts::new(&["busy=^description"]).await else {
+    let Some(mut hosts) = Hosts::new(&["busy=^description"]).await else {
         return;
     };
     hosts.lab.configure("sw1", "protect = \"required\"");
