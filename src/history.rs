@@ -7,6 +7,7 @@
 
 pub(crate) mod access_state;
 pub(crate) mod approvals;
+pub(crate) mod audit_copies;
 mod check;
 mod configuration;
 pub(crate) mod configuration_search;

@@ -6,6 +6,7 @@
 pub(crate) mod accept_drift;
 pub(crate) mod access;
 mod approvals;
+pub(crate) mod audit_copies;
 mod backup_writer;
 pub(crate) mod client;
 pub(crate) mod demo;
@@ -13,6 +14,7 @@ pub(crate) mod dispatcher;
 pub(crate) mod fleet;
 mod held_devices;
 pub(crate) mod lease;
+pub(crate) mod link;
 pub(crate) mod live;
 mod live_observer;
 pub(crate) mod live_watch;

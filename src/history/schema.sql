@@ -302,6 +302,19 @@ CREATE TABLE once_secret (
     expires INTEGER NOT NULL
 ) WITHOUT ROWID;
 
+-- Copies of the audit logs of all nodes.
+CREATE TABLE audit_entry (
+    id INTEGER PRIMARY KEY,
+    node TEXT NOT NULL,
+    -- The end in bytes of what is copied of the log of the node.
+    file_end INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    -- JSON.
+    entry TEXT NOT NULL
+);
+CREATE INDEX audit_entry_node ON audit_entry (node, id);
+CREATE INDEX audit_entry_time ON audit_entry (time, id);
+
 -- Events of runs that another node follows, if they are too long for a notification.
 CREATE TABLE live_event (
     id INTEGER PRIMARY KEY,

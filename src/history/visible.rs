@@ -9,7 +9,7 @@ use super::device_state::{KnownDevice, known_device};
 use super::sql::{Connection, postgres};
 
 /// Tables with a view, and the rows of it. `{device}` is a set of the numbers of visible devices.
-const VIEWS: [(&str, &str); 19] = [
+const VIEWS: [(&str, &str); 20] = [
     ("device", "id IN {device}"),
     ("schedule", "device IN {device}"),
     ("run", "device IN {device}"),
@@ -29,6 +29,7 @@ const VIEWS: [(&str, &str); 19] = [
     ("device_state", "FALSE"),
     ("node", "FALSE"),
     ("live_event", "FALSE"),
+    ("audit_entry", "FALSE"),
     ("run_count", ""),
     ("run_total", ""),
 ];

@@ -127,7 +127,6 @@ impl Service {
 
     /// Queues a run that is stored.
     fn queue(&self, run: RunId, device: &str, kind: RunKind, now: Timestamp) {
-        self.emit_queued(run, device);
         let kind = Some(kind);
         let cause = RunCause::Request { run, kind };
         self.queue_request(device, cause, now);

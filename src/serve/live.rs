@@ -72,6 +72,14 @@ impl LiveRuns {
         Some((earlier, self.sender.subscribe()))
     }
 
+    /// Whether a run has not started, as far as its events say.
+    pub(super) fn is_waiting(&self, run: RunId) -> bool {
+        let is_queued = |event: &LiveEvent| event.event == LiveEventKind::Queued;
+        self.runs()
+            .get(&run)
+            .is_some_and(|events| events.iter().all(is_queued))
+    }
+
     /// Another node has the run: its events follow.
     pub(super) fn begin(&self, run: RunId) {
         self.runs().entry(run).or_default();

@@ -13,6 +13,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::Instant;
 
+use super::held_devices::REQUEST_TOPIC;
 use super::live::{LiveEvent, LiveEventKind};
 use super::service::Service;
 use crate::clock;
@@ -134,6 +135,9 @@ impl Service {
     /// The store cannot be read.
     pub(crate) async fn follow(&self, run: RunId) -> Result<Option<FollowedRun>, HistoryError> {
         let watches = &self.inner.watches;
+        if self.is_left(run) {
+            self.live().forget(run);
+        }
         if let Some((earlier, events)) = self.live().of_run(run) {
             return Ok(Some(FollowedRun {
                 earlier,
@@ -162,6 +166,14 @@ impl Service {
             events,
             watch: Some(watch),
         }))
+    }
+
+    /// Whether a run waited here, and another node has its device now.
+    fn is_left(&self, run: RunId) -> bool {
+        self.leases().is_some()
+            && self.inner.watches.watch(run).is_none()
+            && self.live().is_waiting(run)
+            && !self.inner.dispatcher().has_request(run)
     }
 
     /// The last event of a run that has ended.
@@ -216,14 +228,17 @@ impl Service {
                 Ok(StoreNotification::Message { topic, body }) => match topic.as_str() {
                     WATCH => {
                         if let Ok(request) = serde_json::from_str::<WatchRequest>(&body) {
+                            self.inner.feed.add_watch(request.clone());
                             self.publish_to(request);
                         }
                     }
                     LIVE => self.receive_live(&body).await,
+                    REQUEST_TOPIC => self.inner.feed.add_request(&body),
                     _ => {}
                 },
-                // Runs are announced again.
-                Ok(StoreNotification::Restored) | Err(RecvError::Lagged(_)) => {}
+                Ok(StoreNotification::Restored) | Err(RecvError::Lagged(_)) => {
+                    self.inner.feed.add_all();
+                }
                 Err(RecvError::Closed) => return stop.cancelled().await,
             }
         }
@@ -257,7 +272,7 @@ impl Service {
     /// Sends the events of a run of this node to a viewer.
     pub(crate) fn publish_to(&self, request: WatchRequest) {
         // This process itself only follows the run.
-        if self.inner.watches.watch(request.run).is_some() {
+        if self.inner.watches.watch(request.run).is_some() || self.is_left(request.run) {
             return;
         }
         let Some((earlier, events)) = self.live().of_run(request.run) else {
@@ -292,8 +307,8 @@ impl Service {
                     viewer: request.viewer.clone(),
                     events,
                 };
-                if let Err(error) = self.publish_live(part).await {
-                    tracing::debug!("cannot send events to another node: {}", chain(&error));
+                if let Err(reason) = self.send_live(part).await {
+                    tracing::debug!("cannot send events to another node: {reason}");
                 }
             }
             let Some(end) = self.inner.watches.end_of_viewer(&request.viewer) else {
@@ -321,6 +336,14 @@ impl Service {
                 }
             }
             waiting.retain(|event| event.run == request.run);
+        }
+    }
+
+    /// Sends events through the database, or over the link of a worker.
+    async fn send_live(&self, part: LivePart) -> Result<(), String> {
+        match &self.inner.link {
+            Some(link) => link.publish(part).await.map_err(|error| error.to_string()),
+            None => self.publish_live(part).await.map_err(|error| chain(&error)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Runs devices as the dispatcher decides, and stores the results.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -15,6 +16,9 @@ use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
 use super::held_devices::REQUEST_TOPIC;
 use super::lease::leases::{LeaseNumbers, Leases};
+use super::link::client::HubLink;
+use super::link::protocol::Work;
+use super::link::work::WorkFeed;
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
 use super::live_watch::LiveWatches;
 use super::queue::WaitReason;
@@ -43,7 +47,12 @@ pub(crate) struct Service {
 
 pub(super) struct ServiceState {
     /// For pages, the API and what is done once for all devices.
-    pub(super) history: HistoryStore,
+    /// `None`: this process is a worker.
+    pub(super) history: Option<HistoryStore>,
+    /// The hubs of a worker.
+    pub(super) link: Option<HubLink>,
+    /// What workers wait for.
+    pub(super) feed: WorkFeed,
     /// For the runs.
     pub(super) store: Arc<dyn RunStore>,
     /// Results that the store has not taken yet.
@@ -116,7 +125,9 @@ pub(crate) struct Condition {
 
 /// What a service is made of, besides its devices.
 pub(crate) struct ServiceParts {
-    pub(crate) history: HistoryStore,
+    /// `None`: this process is a worker, and has a link.
+    pub(crate) history: Option<HistoryStore>,
+    pub(crate) link: Option<HubLink>,
     pub(crate) files: ServiceFiles,
     /// `None`: this process is the only one with its store.
     pub(crate) leases: Option<Leases>,
@@ -152,13 +163,17 @@ impl Service {
     ) -> Result<Self, RunStoreError> {
         let ServiceParts {
             history,
+            link,
             files,
             leases,
             stop,
         } = parts;
         let now = clock::timestamp();
         let limits = fleet.limits();
-        let store: Arc<dyn RunStore> = Arc::new(history.clone());
+        let store: Arc<dyn RunStore> = match (&history, &link) {
+            (Some(history), _) => Arc::new(history.clone()),
+            (None, link) => Arc::new(link.clone().expect("a node has a store or a link")),
+        };
         // Before runs are interrupted: these have ended.
         if let Err(error) = deliver(&*store, &files.spool, |_, _| {}).await {
             tracing::warn!("the spooled results wait: {error}");
@@ -182,6 +197,8 @@ impl Service {
             inner: Arc::new(ServiceState {
                 history,
                 store,
+                link,
+                feed: WorkFeed::default(),
                 spool: files.spool,
                 audit: files.audit,
                 live: LiveRuns::new(),
@@ -210,8 +227,9 @@ impl Service {
     /// Replaces the devices and their settings. Runs in progress are not affected.
     pub(super) async fn use_fleet(&self, fleet: ServeFleet) -> Result<(), RunStoreError> {
         self.schedule(&fleet).await?;
-        let history = self.history();
-        history.set_max_size(fleet.settings.max_size).await?;
+        if let Some(history) = &self.inner.history {
+            history.set_max_size(fleet.settings.max_size).await?;
+        }
         for key in fleet
             .settings
             .changed_at_restart(&self.inner.start_settings)
@@ -286,7 +304,8 @@ impl Service {
     }
 
     pub(crate) fn history(&self) -> &HistoryStore {
-        &self.inner.history
+        let history = self.inner.history.as_ref();
+        history.expect("a worker has no pages, and asks the store of its runs only")
     }
 
     /// The store of the runs.
@@ -297,6 +316,11 @@ impl Service {
     /// The devices as they are loaded now.
     pub(crate) fn fleet(&self) -> Arc<ServeFleet> {
         self.inner.fleet()
+    }
+
+    /// What a worker with these sites waits for.
+    pub(crate) async fn wait_for_work(&self, place: &str, sites: &BTreeSet<String>) -> Work {
+        self.inner.feed.wait(place, sites).await
     }
 
     pub(crate) fn live(&self) -> &LiveRuns {
@@ -323,7 +347,7 @@ impl Service {
             queued: now,
             started: None,
         };
-        let (history, key) = (&self.inner.history, request.key);
+        let (history, key) = (self.history(), request.key);
         let shard = self.shard_text(&request.device);
         let added = history.write(move |writer| {
             // Another process, or another request at the same time, can have had the key first.
@@ -346,7 +370,6 @@ impl Service {
             AddedRequest::New(run) => run,
             AddedRequest::Waiting(run) => return Ok(run),
         };
-        self.emit_queued(run, &request.device);
         let cause = RunCause::Request { run, kind };
         self.queue_request(&request.device, cause, now);
         self.inner.wake.notify_one();
@@ -362,6 +385,7 @@ impl Service {
         let is_own = self.leases().is_none() || dispatcher.has_device(device);
         // It was announced to this process, too.
         if is_own && !dispatcher.has_request(run) {
+            self.emit_queued(run, device);
             dispatcher.request(device, cause, REQUEST_PRIORITY, now);
         }
     }
@@ -498,7 +522,7 @@ impl Service {
         let _pauses = self.inner.pauses.lock().await;
         let (name, is_paused) = (device.to_owned(), pause.is_some());
         let shard = self.shard_text(device);
-        let history = &self.inner.history;
+        let history = self.history();
         history
             .write(move |writer| {
                 writer.notify(REQUEST_TOPIC, &shard)?;

@@ -342,7 +342,7 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         puppetdb,
         web,
         state_commands: StateCommands::read(root),
-        fleet: fleet(root),
+        fleet: fleet(root, directory),
         approval: root
             .table("approval")
             .map(|table| ApprovalSettings::read(&table)),
@@ -352,12 +352,20 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
 }
 
 /// This process as a node. A file of SQLite has one process.
-fn fleet(root: &Table<'_>) -> FleetSettings {
+fn fleet(root: &Table<'_>, directory: &Path) -> FleetSettings {
     let Some(table) = root.table("fleet") else {
         return FleetSettings::default();
     };
-    let settings = FleetSettings::read(&table);
+    let settings = FleetSettings::read(&table, directory);
     let store = root.string("store").unwrap_or_default();
+    if table.get("join").is_some() {
+        if let Some(item) = root.get("store") {
+            let message = "a node has either `store` or `join`: a worker has no database";
+            let help = "remove `store` of a worker, or `join` of a hub";
+            (root.findings).error_with_help("fleet-store", item.span.clone(), message, help);
+        }
+        return settings;
+    }
     if !is_server(&store)
         && let Some(item) = root.get("fleet")
     {

@@ -12,6 +12,7 @@ mod api;
 mod assets;
 mod chart;
 mod event_streams;
+mod fleet_link;
 mod guard;
 mod layout;
 mod limits;

@@ -11,6 +11,7 @@ mod receiver;
 mod releases;
 mod web;
 mod webhook;
+mod worker;
 
 use serde_json::Value;
 use test_support::catalog::vlan;

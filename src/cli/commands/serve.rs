@@ -1,10 +1,13 @@
 //! `switchtender serve`: the long-running process.
 
+mod worker;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use self::worker::Worker;
 use crate::cli::commands::import::accept;
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
 use crate::cli::interrupt::stop_process_on_signals;
@@ -88,6 +91,15 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
     if let Some(warning) = store::writable_by_others(&state_dir) {
         tracing::warn!("{warning}");
     }
+    if let Some(join) = settings.fleet.join.clone() {
+        return worker::run(Worker {
+            settings,
+            join,
+            config,
+            state_dir,
+            files,
+        });
+    }
     let options = settings.history(&state_dir);
     let (listen, web_settings) = (settings.listen, settings.web.clone());
     let paths = AccessPaths::in_state_directory(&state_dir);
@@ -120,7 +132,8 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             opened.map_err(|error| CommandError::new("cannot serve").with_source(error))?;
         let leases = leases(&fleet.settings, &history, &state_dir, &stopping.stop)?;
         let parts = ServiceParts {
-            history,
+            history: Some(history),
+            link: None,
             files: opened,
             leases,
             stop: stopping.stop.clone(),
@@ -149,6 +162,7 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             service.receive_requests(),
             service.check_store(),
             service.follow_other_nodes(),
+            service.copy_audit_log(),
             side_work,
             server.serve(service.clone(), stopping.stop.clone()),
             webhooks.deliver(&service, &stopping.stop),

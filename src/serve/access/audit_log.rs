@@ -21,6 +21,9 @@ const MAX_TEXT: usize = 500;
 /// Bytes that are read at once.
 const CHUNK: u64 = 64 << 10;
 
+/// Chunks that are copied at once.
+const CHUNKS: u64 = 16;
+
 /// The severity `info` of syslog.
 const INFO: u8 = 6;
 
@@ -193,6 +196,15 @@ impl AuditLog {
         found.map_err(|source| self.failed("read", source))
     }
 
+    /// The entries after a place in bytes, and the place after them. A shorter file is a new one, from its start.
+    pub(crate) fn after(&self, place: u64) -> Result<(Vec<AuditEntry>, u64), AuditError> {
+        let found = match File::open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
+            opened => opened.and_then(|file| entries_after(file, place)),
+        };
+        found.map_err(|source| self.failed("read", source))
+    }
+
     fn failed(&self, action: &'static str, source: io::Error) -> AuditError {
         AuditError {
             action,
@@ -238,6 +250,29 @@ fn newest_of(file: &mut File, filter: &AuditFilter, count: usize) -> io::Result<
         rest = bytes;
     }
     Ok(found)
+}
+
+/// Complete lines of at most some chunks, and the place after them.
+fn entries_after(mut file: File, place: u64) -> io::Result<(Vec<AuditEntry>, u64)> {
+    let length = file.seek(SeekFrom::End(0))?;
+    let mut start = if place > length { 0 } else { place };
+    loop {
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        (&file).take(CHUNKS * CHUNK).read_to_end(&mut bytes)?;
+        let Some(last) = bytes.iter().rposition(|byte| *byte == b'\n') else {
+            return Ok((Vec::new(), start));
+        };
+        start += last as u64 + 1;
+        let lines = bytes[..last].split(|byte| *byte == b'\n');
+        let entries: Vec<AuditEntry> = lines
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect();
+        // Lines that a crash cut short are no entries.
+        if !entries.is_empty() {
+            return Ok((entries, start));
+        }
+    }
 }
 
 fn shortened(text: &str) -> String {
@@ -345,6 +380,29 @@ mod tests {
         let numbers = all.iter().map(|text| text.split_once(' ').unwrap().0);
         let expected: Vec<String> = (0..1000).rev().map(|number| number.to_string()).collect();
         assert!(numbers.eq(expected));
+    }
+
+    #[test]
+    fn audit_log_is_copied_from_a_place_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = log(&dir);
+        assert_eq!(log.after(0).unwrap(), (Vec::new(), 0));
+        for target in ["sw1", "sw2"] {
+            log.append_blocking(entry("alice", "run", target)).unwrap();
+        }
+        let (both, end) = log.after(0).unwrap();
+        assert_eq!(both.len(), 2);
+        assert_eq!(log.after(end).unwrap(), (Vec::new(), end));
+        // A line that is not complete waits.
+        let mut file = OpenOptions::new().append(true).open(log.path()).unwrap();
+        file.write_all(b"{\"time\"").unwrap();
+        assert_eq!(log.after(end).unwrap(), (Vec::new(), end));
+        log.append_blocking(entry("bob", "plan", "sw3")).unwrap();
+        let (new, _) = log.after(end).unwrap();
+        assert_eq!(new, [entry("bob", "plan", "sw3")]);
+        // Another file under the same name.
+        let (all, _) = log.after(1 << 40).unwrap();
+        assert_eq!(all.len(), 3);
     }
 
     #[test]

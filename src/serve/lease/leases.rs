@@ -260,6 +260,11 @@ impl Leases {
         right.is_open().then(|| Arc::clone(right))
     }
 
+    /// The name of this node.
+    pub(crate) fn node(&self) -> String {
+        self.state().rule.node().name.clone()
+    }
+
     /// The part of each site that this node has.
     pub(crate) fn shares(&self) -> BTreeMap<String, SiteShare> {
         let state = self.state();

@@ -1,10 +1,12 @@
 //! The table `[fleet]`: this process as a node of a fleet.
 
+use std::path::Path;
 use std::time::Duration;
 
 use switchtender_devices::document::{Item, Table};
 
 use super::{BAD_VALUE, duration};
+use crate::serve::link::settings::JoinSettings;
 
 const DEFAULT_LEASE: Duration = Duration::from_secs(120);
 const SHORTEST_LEASE: Duration = Duration::from_secs(2);
@@ -21,6 +23,8 @@ pub(crate) struct FleetSettings {
     pub(crate) lease: Duration,
     /// Whether it runs devices.
     pub(crate) runs: bool,
+    /// The hubs of a worker. `None`: the node has the database.
+    pub(crate) join: Option<JoinSettings>,
     /// The file has the table.
     pub(crate) is_set: bool,
 }
@@ -32,13 +36,15 @@ impl Default for FleetSettings {
             sites: Vec::new(),
             lease: DEFAULT_LEASE,
             runs: true,
+            join: None,
             is_set: false,
         }
     }
 }
 
 impl FleetSettings {
-    pub(super) fn read(table: &Table<'_>) -> Self {
+    /// Reads the table; relative paths begin at `directory`.
+    pub(super) fn read(table: &Table<'_>, directory: &Path) -> Self {
         let default = Self::default();
         let node = table.get("node").and_then(|item| name(&item, "a node"));
         let sites = table.get("sites").and_then(|item| item.list());
@@ -52,10 +58,28 @@ impl FleetSettings {
                 .and_then(|item| lease(&item))
                 .unwrap_or(default.lease),
             runs: table.bool("runs").unwrap_or(default.runs),
+            join: JoinSettings::read(table, directory),
             is_set: true,
         };
+        if let Some(join) = table.get("join") {
+            settings.check_worker(&join);
+        }
         table.finish();
         settings
+    }
+}
+
+impl FleetSettings {
+    /// A worker runs the devices of sites that it names.
+    fn check_worker(&self, join: &Item<'_>) {
+        let problem = if self.sites.is_empty() {
+            "a worker needs `sites`: the hub gives it the devices of its own sites only"
+        } else if self.runs {
+            return;
+        } else {
+            "a worker without runs has nothing to do: remove `runs = false`"
+        };
+        join.error(BAD_VALUE, problem);
     }
 }
 

@@ -12,7 +12,7 @@ use super::guard::{Guard, RequiredRole, identify, outermost, require};
 use super::limits::{REQUEST_LIMIT, limited, with_headers};
 use super::state::WebState;
 use super::web_error::{WebError, plain_words};
-use super::{assets, login, metrics, page_actions, pages, selection_actions};
+use super::{assets, fleet_link, login, metrics, page_actions, pages, selection_actions};
 use crate::serve::access::Role;
 
 /// All routes.
@@ -51,6 +51,7 @@ pub(super) fn router(state: WebState) -> Router {
         router = router.merge(requires(&guard, role, routes));
     }
     let is_secure = guard.is_secure;
+    let fleet_routes = fleet_link::routes().with_state(state.clone());
     let router = router
         .merge(login::routes(&guard))
         .with_state(state)
@@ -64,6 +65,8 @@ pub(super) fn router(state: WebState) -> Router {
     let router = limited(router, REQUEST_LIMIT)
         .layer(map_response(with_error_text))
         .layer(from_fn_with_state(Arc::clone(&guard), identify))
+        // Workers have limits and tokens of their own.
+        .merge(fleet_routes)
         .layer(from_fn_with_state(guard, outermost));
     with_headers(router, is_secure)
 }

@@ -14,5 +14,6 @@ mod pages;
 mod shared_store;
 mod visible;
 mod webhooks;
+mod workers;
 
 use reqwest::{Certificate, Client, RequestBuilder, Response, redirect};

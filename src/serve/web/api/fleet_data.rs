@@ -11,12 +11,12 @@ use crate::clock;
 use crate::history::counts::PeriodCounts;
 use crate::history::devices::{DeviceFindings, FleetCounts};
 use crate::history::{DriftEntry, DriftFilter};
-use crate::serve::access::{AuditEntry, AuditFilter};
+use crate::serve::access::AuditFilter;
+use crate::serve::audit_copies::NodeAuditEntry;
 use crate::serve::service::ServiceReport;
 use crate::serve::web::layout::Sender;
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::{ErrorBody, WebError};
-use crate::store::blocking_io;
 
 /// Longest time of counts.
 const MAX_HOURS: u32 = 366 * 24;
@@ -171,7 +171,7 @@ pub(super) async fn findings(
 #[derive(Serialize, utoipa::ToSchema)]
 pub(super) struct AuditList {
     /// Newest first.
-    entries: Vec<AuditEntry>,
+    entries: Vec<NodeAuditEntry>,
 }
 
 #[derive(Deserialize, utoipa::IntoParams)]
@@ -198,15 +198,14 @@ pub(super) async fn audit(
     State(state): State<WebState>,
     Query(query): Query<AuditQuery>,
 ) -> ApiAnswer<AuditList> {
-    let log = state.guard.access.audit.clone();
-    let limit = limit(query.limit) as usize;
+    let limit = limit(query.limit);
     let filter = AuditFilter {
         since: query.since,
         until: query.until,
         actor: query.user,
         action: query.action,
     };
-    let entries = blocking_io::run(move || log.newest(&filter, limit)).await;
+    let entries = state.process().audit_entries(filter, limit).await;
     let entries = entries.map_err(|error| WebError::internal(&error))?;
     Ok(Json(AuditList { entries }))
 }

@@ -6,23 +6,25 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
 use super::{RenderedPage, render};
-use crate::serve::access::{AuditEntry, AuditFilter};
+use crate::serve::access::AuditFilter;
+use crate::serve::audit_copies::NodeAuditEntry;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::WebError;
-use crate::store::blocking_io;
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// Number of entries.
-const NEWEST: usize = 200;
+const NEWEST: u32 = 200;
 
 #[derive(Template)]
 #[template(path = "audit.html")]
 struct AuditPage {
     layout: PageLayout,
     query: AuditForm,
-    entries: Vec<AuditEntry>,
+    entries: Vec<NodeAuditEntry>,
+    /// They are those of all nodes of a fleet.
+    has_nodes: bool,
 }
 
 #[derive(Deserialize)]
@@ -67,12 +69,11 @@ pub(super) async fn page(
     sender: Sender,
     Query(query): Query<AuditForm>,
 ) -> RenderedPage {
-    let log = state.guard.access.audit.clone();
-    let filter = query.filter()?;
-    let entries = blocking_io::run(move || log.newest(&filter, NEWEST)).await;
+    let entries = state.process().audit_entries(query.filter()?, NEWEST).await;
     render(&AuditPage {
         layout: PageLayout::new(&sender.0, "Audit log", "/audit"),
         query,
+        has_nodes: state.process().leases().is_some(),
         entries: entries.map_err(|error| WebError::internal(&error))?,
     })
 }

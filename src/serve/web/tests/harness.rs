@@ -120,7 +120,8 @@ impl TestServer {
             Leases::new(Arc::new(history.clone()), node, times, stop.clone())
         });
         let parts = ServiceParts {
-            history,
+            history: Some(history),
+            link: None,
             files: ServiceFiles::open(&paths).unwrap(),
             leases,
             stop: stop.clone(),

@@ -1,0 +1,125 @@
+//! The routes of workers: nodes of the fleet without a database.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Router};
+use serde::Deserialize;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::timeout::TimeoutLayer;
+
+use super::state::WebState;
+use super::web_error::WebError;
+use crate::clock;
+use crate::serve::access::WorkerIdentity;
+use crate::serve::link::hub::HubDesk;
+use crate::serve::link::protocol::{
+    CALLS, LARGEST, LinkCall, PROTOCOL, PROTOCOL_HEADER, Refusal, WORK,
+};
+
+/// Limit for a call, and for waiting.
+const LIMIT: Duration = Duration::from_secs(60);
+
+pub(super) fn routes() -> Router<WebState> {
+    Router::new()
+        .route(CALLS, post(call))
+        .route(WORK, get(work))
+        .layer(DefaultBodyLimit::disable())
+        .layer(RequestBodyLimitLayer::new(LARGEST))
+        .layer(TimeoutLayer::with_status_code(
+            StatusCode::REQUEST_TIMEOUT,
+            LIMIT,
+        ))
+}
+
+#[derive(Deserialize)]
+struct WorkQuery {
+    #[serde(default)]
+    place: String,
+}
+
+impl From<Refusal> for WebError {
+    fn from(refusal: Refusal) -> Self {
+        let (status, hint) = match &refusal {
+            Refusal::Foreign { .. } => (
+                StatusCode::FORBIDDEN,
+                "name the site with `switchtender access add-worker NODE --sites SITE`",
+            ),
+            Refusal::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "check the database"),
+            Refusal::NoHub => (
+                StatusCode::CONFLICT,
+                "set `store = \"postgresql://…\"` in serve.toml of the hub",
+            ),
+            Refusal::Protocol { .. } => (
+                StatusCode::CONFLICT,
+                "install the same version on all nodes",
+            ),
+        };
+        Self::new(status, refusal.to_string()).hint(hint)
+    }
+}
+
+async fn call(
+    State(state): State<WebState>,
+    Extension(ConnectInfo(peer)): Extension<ConnectInfo<SocketAddr>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, WebError> {
+    let worker = worker(&state, &headers, peer)?;
+    let call: LinkCall = serde_json::from_slice(&body)
+        .map_err(|error| WebError::invalid(format!("the call is invalid: {error}")))?;
+    let desk = HubDesk::new(state.process(), &worker)?;
+    let answered = desk.answer(call).await;
+    if let Err(refusal @ Refusal::Foreign { .. }) = &answered {
+        tracing::warn!(address = %peer.ip(), "{refusal}");
+    }
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    Ok((json, answered?).into_response())
+}
+
+async fn work(
+    State(state): State<WebState>,
+    Extension(ConnectInfo(peer)): Extension<ConnectInfo<SocketAddr>>,
+    headers: HeaderMap,
+    Query(query): Query<WorkQuery>,
+) -> Result<Response, WebError> {
+    let worker = worker(&state, &headers, peer)?;
+    HubDesk::new(state.process(), &worker)?;
+    let waited = tokio::select! {
+        () = state.stop.cancelled() => {
+            let text = "the hub stops";
+            return Err(WebError::new(StatusCode::SERVICE_UNAVAILABLE, text));
+        }
+        waited = state.process().wait_for_work(&query.place, &worker.sites) => waited,
+    };
+    Ok(axum::Json(waited).into_response())
+}
+
+/// The worker that sends a request, with a protocol that this process knows.
+fn worker(
+    state: &WebState,
+    headers: &HeaderMap,
+    peer: SocketAddr,
+) -> Result<WorkerIdentity, WebError> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let token = text("authorization").and_then(|value| value.strip_prefix("Bearer "));
+    let access = &state.guard.access;
+    let worker = access.worker(token, peer.ip(), clock::timestamp())?;
+    let protocol = text(PROTOCOL_HEADER).unwrap_or("none");
+    let is_known = (protocol.parse::<u32>()).is_ok_and(|number| {
+        (PROTOCOL.saturating_sub(1)..=PROTOCOL).contains(&number) && number > 0
+    });
+    if is_known {
+        Ok(worker)
+    } else {
+        let refusal = Refusal::Protocol {
+            worker: protocol.to_owned(),
+        };
+        Err(refusal.into())
+    }
+}

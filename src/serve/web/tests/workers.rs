@@ -1,0 +1,304 @@
+//! Workers at a hub: tokens, sites, live events.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Arc;
+
+use serde_json::json;
+use test_support::postgresql::PostgreSql;
+
+use super::harness::{TestOptions, TestServer, text};
+use crate::clock;
+use crate::history::leases::{
+    FleetTask, LeaseClaim, LeaseRequest, LeaseSubject, NodeRecord, Shard,
+};
+use crate::history::{NewRun, Requester, RequesterKind, RunId, RunUuid, StoreLocation};
+use crate::inventory::secret_source::SecretSource;
+use crate::run_kind::RunKind;
+use crate::serve::access::{AccessFile, Role, TokenText, WorkerToken};
+use crate::serve::link::client::{HubLink, LinkError};
+use crate::serve::link::protocol::{LinkCall, StateCall};
+use crate::serve::link::settings::JoinSettings;
+use crate::serve::live_watch::LivePart;
+use crate::serve::run_store::{DueTime, RunStart, RunStore as _, StartCause};
+use crate::store::state_table::StateChange;
+
+const TOKEN: &str = "swt_test_worker";
+
+fn new_store() -> Option<StoreLocation> {
+    let server = PostgreSql::shared()?;
+    let address = server.address(&server.new_database());
+    Some(StoreLocation::parse(address.as_ref(), "".as_ref()).unwrap())
+}
+
+async fn hub(store: Option<StoreLocation>) -> TestServer {
+    let hub = TestServer::start(TestOptions {
+        store,
+        ..TestOptions::default()
+    });
+    let hub = hub.await;
+    AccessFile::update(&hub.paths.access_file(), |rules| {
+        let worker = WorkerToken {
+            sites: ["site-0".to_owned()].into(),
+            sha256: TokenText::received(TOKEN).digest(),
+            expires: None,
+        };
+        rules.workers.insert("w1".to_owned(), worker);
+    })
+    .unwrap();
+    hub
+}
+
+/// The link of a worker with the devices of one site.
+async fn link(hub: &TestServer, token: &str) -> HubLink {
+    let path = hub.path(&format!("{token}.token"));
+    std::fs::write(&path, token).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let settings = JoinSettings {
+        // The first one does not answer.
+        hubs: vec!["http://127.0.0.1:1".to_owned(), hub.url.clone()],
+        token: SecretSource::File(path),
+        ca_file: None,
+    };
+    HubLink::new(&settings, &["site-0".to_owned()])
+        .await
+        .unwrap()
+}
+
+fn new_run(device: &str) -> NewRun {
+    let now = clock::timestamp();
+    NewRun {
+        uuid: RunUuid::new(now),
+        device: device.to_owned(),
+        kind: RunKind::Plan,
+        follows_windows: false,
+        requester: Requester {
+            kind: RequesterKind::Schedule,
+            name: String::new(),
+        },
+        priority: 0,
+        queued: now,
+        started: Some(now),
+    }
+}
+
+fn exchange(change: impl FnOnce(&mut LeaseRequest)) -> LinkCall {
+    let mut request = LeaseRequest {
+        node: NodeRecord {
+            name: "w1".to_owned(),
+            sites: vec!["site-0".to_owned()],
+            ..NodeRecord::default()
+        },
+        is_start: true,
+        ..LeaseRequest::default()
+    };
+    change(&mut request);
+    LinkCall::Exchange(request)
+}
+
+fn claim(subject: LeaseSubject) -> LeaseClaim {
+    LeaseClaim {
+        subject,
+        epoch: 0,
+        beat: 0,
+    }
+}
+
+/// Calls about what another site has.
+fn foreign_calls() -> Vec<LinkCall> {
+    let other = || "sw1".to_owned();
+    let shard = LeaseSubject::Shard(Shard {
+        site: "site-1".to_owned(),
+        number: 0,
+    });
+    let now = clock::timestamp();
+    vec![
+        exchange(|request| request.node.name = "w2".to_owned()),
+        exchange(|request| request.node.is_hub = true),
+        exchange(|request| request.node.sites.clear()),
+        exchange(|request| request.node.sites.push("site-1".to_owned())),
+        exchange(|request| request.sites = BTreeMap::from([("site-1".to_owned(), 1)])),
+        exchange(|request| request.acquire.push(claim(shard.clone()))),
+        exchange(|request| request.renew.push(shard.clone())),
+        exchange(|request| request.release.push(shard.clone())),
+        exchange(|request| {
+            let task = LeaseSubject::Task(FleetTask::Retention);
+            request.acquire.push(claim(task));
+        }),
+        LinkCall::SetDue {
+            due: vec![DueTime {
+                device: other(),
+                due: None,
+                failures: 0,
+            }],
+            time: now,
+        },
+        LinkCall::Begin(RunStart {
+            device: other(),
+            kind: RunKind::Plan,
+            time: now,
+            cause: StartCause::New(new_run("sw1")),
+            release: None,
+            right: None,
+        }),
+        // Its own device, without a lease.
+        LinkCall::Begin(RunStart {
+            device: "sw0".to_owned(),
+            kind: RunKind::Plan,
+            time: now,
+            cause: StartCause::New(new_run("sw0")),
+            release: None,
+            right: None,
+        }),
+        LinkCall::HasConfiguration { device: other() },
+        LinkCall::EndApproval { approval: 1 },
+        LinkCall::State(StateCall::Get {
+            device: other(),
+            file: "memory.json".to_owned(),
+        }),
+        LinkCall::State(StateCall::Files { device: other() }),
+        LinkCall::State(StateCall::Change(StateChange {
+            device: other(),
+            file: "memory.json".to_owned(),
+            body: None,
+            epoch: Some(1),
+        })),
+        LinkCall::Publish(LivePart {
+            run: RunId(1_000_000),
+            viewer: "v".to_owned(),
+            events: Vec::new(),
+        }),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_refuses_what_is_not_of_the_sites_of_a_worker() {
+    let Some(store) = new_store() else {
+        return;
+    };
+    let hub = hub(Some(store)).await;
+    let link = link(&hub, TOKEN).await;
+    for call in foreign_calls() {
+        let what = format!("{call:?}");
+        let answer: Result<serde_json::Value, LinkError> = link.call(call).await;
+        let Err(LinkError::Refused(text)) = answer else {
+            panic!("{what}: {answer:?}");
+        };
+        assert!(
+            text.contains("the worker w1 has no right to"),
+            "{what}: {text}"
+        );
+    }
+    // What other sites have is not in the answers.
+    for device in ["sw0", "sw1"] {
+        let path = format!("/api/v1/devices/{device}/runs");
+        let request = hub.post(Role::Apply, &path, &json!({"kind": "plan"}));
+        let (status, answer) = text(request.send().await.unwrap()).await;
+        assert_eq!(status, 202, "{answer}");
+    }
+    let requests = link.requests().await.unwrap();
+    let devices: Vec<&str> = requests.iter().map(|one| &*one.run.device).collect();
+    assert_eq!(devices, ["sw0"]);
+    let schedules = link.schedules().await.unwrap();
+    assert!(!schedules.contains_key("sw1"), "{schedules:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_knows_workers_by_their_tokens_and_protocols() {
+    let Some(store) = new_store() else {
+        return;
+    };
+    let hub = hub(Some(store)).await;
+    let unknown = link(&hub, "swt_test_unknown").await;
+    let error = unknown.space().await.unwrap_err().to_string();
+    assert!(error.contains("the token is that of no worker"), "{error}");
+    // A token of the API is none of a worker, and the other way around.
+    let request = hub.get(Role::Admin, "/fleet/v1/work");
+    let (status, _) = text(request.send().await.unwrap()).await;
+    assert_eq!(status, 401);
+    let request = hub
+        .client
+        .get(hub.url("/api/v1/devices"))
+        .bearer_auth(TOKEN);
+    let (status, _) = text(request.send().await.unwrap()).await;
+    assert_eq!(status, 401);
+    let request = hub.client.get(hub.url("/fleet/v1/work")).bearer_auth(TOKEN);
+    let request = request.header("switchtender-protocol", "7");
+    let (status, answer) = text(request.send().await.unwrap()).await;
+    assert_eq!(status, 409, "{answer}");
+    assert!(
+        answer.contains("update the program of the worker"),
+        "{answer}"
+    );
+    let with_file = TestServer::start(TestOptions::default()).await;
+    AccessFile::update(&with_file.paths.access_file(), |rules| {
+        let worker = WorkerToken {
+            sites: ["site-0".to_owned()].into(),
+            sha256: TokenText::received(TOKEN).digest(),
+            expires: None,
+        };
+        rules.workers.insert("w1".to_owned(), worker);
+    })
+    .unwrap();
+    let link = link(&with_file, TOKEN).await;
+    let error = link.space().await.unwrap_err().to_string();
+    assert!(error.contains("this process is no hub"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_live_at_another_hub() {
+    use crate::history::RunEffect;
+    use crate::report::RunStatus;
+    use crate::serve::live::{LiveEvent, LiveEventKind};
+
+    let Some(store) = new_store() else {
+        return;
+    };
+    let owner = hub(Some(store.clone())).await;
+    let viewer = hub(Some(store)).await;
+    let run = owner
+        .service
+        .history()
+        .write(|writer| writer.add_run(&new_run("sw0")));
+    let run = run.await.unwrap();
+    let (one, other) = (owner.service.clone(), viewer.service.clone());
+    let tasks = [
+        switchtender_devices::task::spawn(async move { one.follow_other_nodes().await }),
+        switchtender_devices::task::spawn(async move { other.follow_other_nodes().await }),
+    ];
+    let emit = |event| {
+        owner.service.live().emit(LiveEvent {
+            run,
+            device: "sw0".to_owned(),
+            event,
+        });
+    };
+    let log = |text: String| {
+        let entry = json!({"time": "2026-01-01T00:00:00Z", "level": "info", "source": "sw0", "file": null, "line": null,
+            "message": text});
+        let entry = serde_json::from_value(entry).unwrap();
+        LiveEventKind::Log(Arc::new(entry))
+    };
+    emit(LiveEventKind::Started {
+        kind: RunKind::Plan,
+    });
+    let long = "x".repeat(20_000);
+    emit(log(long.clone()));
+    let mut followed = viewer.service.follow(run).await.unwrap().unwrap();
+    assert!(followed.watch.is_some());
+    assert!(followed.earlier.is_empty());
+    let mut next = async || followed.events.recv().await.unwrap().event;
+    assert!(matches!(next().await, LiveEventKind::Started { .. }));
+    assert_eq!(next().await, log(long));
+    emit(log("second".to_owned()));
+    assert_eq!(next().await, log("second".to_owned()));
+    // Another viewer of the same process has the events until now.
+    let second = viewer.service.follow(run).await.unwrap().unwrap();
+    assert_eq!(second.earlier.len(), 3);
+    emit(LiveEventKind::Ended {
+        status: RunStatus::Pending,
+        effect: RunEffect::default(),
+    });
+    assert!(matches!(next().await, LiveEventKind::Ended { .. }));
+    drop(tasks);
+}

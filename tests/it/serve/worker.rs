@@ -1,0 +1,234 @@
+//! A worker of a fleet: a process without a database that reaches a hub by a link.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use test_support::catalog::vlan;
+use test_support::free_port::free_port;
+use test_support::lab::Lab;
+use test_support::postgresql::PostgreSql;
+use test_support::program::PLANTED;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::process::{self, ServeProcess, within_limit};
+
+/// Bytes on the link, in both directions.
+type Traffic = Arc<Mutex<Vec<u8>>>;
+
+/// The way from the worker to its hub. Returns its port.
+async fn way_to(port: u16, traffic: &Traffic) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let own = listener.local_addr().unwrap().port();
+    let traffic = Arc::clone(traffic);
+    tokio::spawn(async move {
+        while let Ok((worker, _)) = listener.accept().await {
+            let Ok(hub) = TcpStream::connect(("127.0.0.1", port)).await else {
+                continue;
+            };
+            let (from_worker, to_worker) = worker.into_split();
+            let (from_hub, to_hub) = hub.into_split();
+            tokio::spawn(copy(from_worker, to_hub, Arc::clone(&traffic)));
+            tokio::spawn(copy(from_hub, to_worker, Arc::clone(&traffic)));
+        }
+    });
+    own
+}
+
+async fn copy(
+    mut from: tokio::net::tcp::OwnedReadHalf,
+    mut to: tokio::net::tcp::OwnedWriteHalf,
+    traffic: Traffic,
+) {
+    let mut buffer = vec![0; 64 << 10];
+    while let Ok(size @ 1..) = from.read(&mut buffer).await {
+        traffic.lock().unwrap().extend_from_slice(&buffer[..size]);
+        if to.write_all(&buffer[..size]).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn write_settings(lab: &Lab, text: &str) {
+    lab.write_inventory();
+    let defaults = "[defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n";
+    std::fs::write(lab.path("serve.toml"), format!("{text}{defaults}")).unwrap();
+}
+
+/// A hub at a port, whose inventory has the device of the worker without its secrets.
+fn write_hub(hub: &mut Lab, worker: &Lab, place: &str, port: u16) {
+    hub.devices.clone_from(&worker.devices);
+    hub.environment.clear();
+    hub.write_resources("sw1", &[vlan(42, "users")]);
+    write_settings(
+        hub,
+        &format!(
+            "listen = \"127.0.0.1:{port}\"\nstate_dir = \"state\"\nstore = \"{place}\"\n\
+             [fleet]\nnode = \"hub\"\nsites = [\"default\"]\nlease = \"4s\"\n"
+        ),
+    );
+}
+
+/// The events of a run that runs now, as a viewer at the hub gets them.
+async fn watched(hub: &Lab, url: &str) -> String {
+    let token = std::fs::read_to_string(hub.path("state/serve/local.token")).unwrap();
+    let client = reqwest::Client::new();
+    let get = |path: String| {
+        client
+            .get(format!("{url}{path}"))
+            .bearer_auth(&token)
+            .send()
+    };
+    within_limit("a run with live events", async {
+        loop {
+            let runs = get("/api/v1/runs?limit=1".to_owned()).await.unwrap();
+            let runs: Value = serde_json::from_str(&runs.text().await.unwrap()).unwrap();
+            let run = &runs["runs"][0];
+            let id = run["id"].as_i64().unwrap();
+            let events = get(format!("/api/v1/runs/{id}/events")).await.unwrap();
+            let text = events.text().await.unwrap();
+            if text.contains("\"event\":\"resource\"") || text.contains("\"event\":\"log\"") {
+                return text;
+            }
+        }
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn worker_runs_the_devices_of_its_site_without_a_database() {
+    let Some(server) = PostgreSql::shared() else {
+        return;
+    };
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let database = server.new_database();
+    let place = server.address(&database);
+    let mut site = Lab::new();
+    site.add_switch("sw1", &["slow=2ms"]).await;
+    site.configure("sw1", "site = \"berlin\"\n");
+    site.write_resources("sw1", &[vlan(42, "users")]);
+    let mut hub_lab = Lab::new();
+    let port = free_port();
+    write_hub(&mut hub_lab, &site, &place, port);
+    let mut hub = ServeProcess::start(&hub_lab, &[]).await;
+
+    let traffic = Traffic::default();
+    let way = way_to(port, &traffic).await;
+    let added = process::run(
+        &hub_lab,
+        &["access", "add-worker", "ber-1", "--sites", "berlin"],
+    )
+    .await;
+    added.assert_code(0);
+    let token = added.stdout.trim().to_owned();
+    write_settings(
+        &site,
+        &format!(
+            "state_dir = \"state\"\n[fleet]\nnode = \"ber-1\"\nsites = [\"berlin\"]\nlease = \"4s\"\n\
+             join = [\"http://127.0.0.1:{way}\"]\ntoken = {{ env = \"WORKER_TOKEN\" }}\n"
+        ),
+    );
+    std::fs::create_dir_all(site.path("state")).unwrap();
+    std::fs::copy(
+        hub_lab.path("state/state.key"),
+        site.path("state/state.key"),
+    )
+    .unwrap();
+    let environment = [("WORKER_TOKEN", token.as_str())];
+    let mut worker = ServeProcess::start(&site, &environment).await;
+
+    // Scheduled and requested runs.
+    worker.stored("sw1", "changed").await;
+    worker.stored("sw1", "unchanged").await;
+    assert!(
+        site.switches["sw1"]
+            .vlans()
+            .contains(&(42, "users".to_owned(), false))
+    );
+    let asked = process::run(&hub_lab, &["run", "sw1", "--kind", "plan", "--wait"]).await;
+    asked.assert_code(0);
+    let runs = process::run(
+        &hub_lab,
+        &["history", "sw1", "--output", "json", "--store", &place],
+    )
+    .await;
+    let runs: Vec<Value> = (runs.stdout.lines())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(
+        runs.iter()
+            .any(|run| run["requester"]["kind"] == "command line"),
+        "{runs:?}"
+    );
+    assert!(runs.len() >= 3, "{runs:?}");
+
+    // A page of the hub follows a run of the worker.
+    let mut known: u16 = 100;
+    let live = async {
+        loop {
+            known += 1;
+            site.write_resources("sw1", &[vlan(known, "more")]);
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        }
+    };
+    let url = hub.url();
+    let events = tokio::select! {
+        events = watched(&hub_lab, &url) => events,
+        () = live => unreachable!("it does not end"),
+    };
+    assert!(events.contains("\"device\":\"sw1\""), "{events}");
+
+    // The hub is away: results wait, and are stored when it is back.
+    hub.stop().await;
+    worker.line("no hub answers").await;
+    hub = ServeProcess::start(&hub_lab, &[]).await;
+    site.write_resources("sw1", &[vlan(900, "after")]);
+    worker.stored("sw1", "changed").await;
+    worker.stop().await;
+    hub.stop().await;
+    assert!(
+        site.switches["sw1"]
+            .vlans()
+            .contains(&(900, "after".to_owned(), false))
+    );
+
+    // Secrets stay on the worker.
+    let tables = server.execute(
+        &database,
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'switchtender'",
+    );
+    let tables: Vec<&str> = tables
+        .lines()
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect();
+    assert!(tables.contains(&"run"), "{tables:?}");
+    for table in tables {
+        let select = format!("SELECT row_to_json(t)::text FROM switchtender.{table} AS t");
+        let rows = server.execute(&database, &select);
+        assert!(!rows.contains(PLANTED), "{table}: {rows}");
+        assert!(!rows.contains(&hex::encode(PLANTED)), "{table}: {rows}");
+        assert!(!rows.contains(&token), "{table}: {rows}");
+    }
+    let traffic = traffic.lock().unwrap();
+    let text = String::from_utf8_lossy(&traffic);
+    assert!(text.contains("POST /fleet/v1/calls"), "no calls");
+    assert!(!text.contains(PLANTED), "a secret left the worker");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_with_a_store_and_a_hub_is_refused() {
+    let lab = Lab::new();
+    write_settings(
+        &lab,
+        "state_dir = \"state\"\nstore = \"postgresql:///switchtender\"\n[fleet]\nsites = [\"berlin\"]\n\
+         join = [\"https://hub.test\"]\ntoken = { env = \"WORKER_TOKEN\" }\n",
+    );
+    let refused = process::run(&lab, &["serve"]).await;
+    assert_ne!(refused.code, Some(0));
+    let text = refused.text();
+    assert!(
+        text.contains("a node has either `store` or `join`"),
+        "{text}"
+    );
+}
