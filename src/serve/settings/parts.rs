@@ -82,8 +82,9 @@ impl ServeSettings {
 
     /// Whether the process uses the files that its settings name, and no release.
     pub(crate) fn uses_own_files(&self) -> bool {
-        let is_shared = matches!(self.store, Some(StoreLocation::Server(_)));
-        !is_shared || self.has_inputs() || self.inventory.exists()
+        let is_node =
+            self.fleet.join.is_some() || matches!(self.store, Some(StoreLocation::Server(_)));
+        !is_node || self.has_inputs() || self.inventory.exists()
     }
 
     /// Reads the settings of a release.
@@ -191,6 +192,23 @@ mod tests {
         assert_eq!(joined.keep.as_secs(), 3 * 24 * 60 * 60);
         assert_eq!(joined.inventory, Path::new("/r/4/inventory.toml"));
         assert_eq!(joined.state_dir.as_deref(), Some(Path::new("/etc/node/s")));
+    }
+
+    #[test]
+    fn workers_and_hubs_without_files_take_releases() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().to_str().unwrap();
+        let worker = "[fleet]\nsites = [\"a\"]\njoin = [\"https://hub.test\"]\n\
+                      token = { env = \"TOKEN\" }\n";
+        let hub = "store = \"postgresql://a@127.0.0.1/b\"\n";
+        for (text, uses_own_files) in [
+            (worker, false),
+            (hub, false),
+            ("", true),
+            (&*format!("keep = \"1d\"\n{hub}"), true),
+        ] {
+            assert_eq!(parse(text, path).uses_own_files(), uses_own_files, "{text}");
+        }
     }
 
     #[test]
