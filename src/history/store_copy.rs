@@ -24,6 +24,9 @@ const PRIVATE_TABLES: [&str; 6] = [
     "state_key",
 ];
 
+/// Tables that are never copied: they are about the processes and the server of a store.
+const SERVER_TABLES: [&str; 3] = ["fleet_server", "lease", "node"];
+
 /// The most values and about the most bytes of one statement.
 const MOST_VALUES: usize = 2000;
 const MOST_BYTES: usize = 4 << 20;
@@ -137,8 +140,9 @@ struct StoreCopy<'c> {
 impl StoreCopy<'_> {
     fn run(&self, to: &StoreLocation) -> Result<Vec<CopiedTable>, HistoryError> {
         let (source, target) = (self.source, self.target);
-        let all = tables::tables(target)?;
+        let mut all = tables::tables(target)?;
         compare(&tables::tables(source)?, &all)?;
+        all.retain(|table| !SERVER_TABLES.contains(&table.name.as_str()));
         let fresh = fresh_store()?;
         for table in &all {
             let rows = tables::count(target, &table.name)?;
