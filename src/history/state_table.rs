@@ -129,7 +129,7 @@ impl From<HistoryError> for StateTableError {
             | HistoryError::Unreachable(_)
             | HistoryError::Lost
             | HistoryError::ReadOnly
-            | HistoryError::Busy => Self::Away { reason },
+            | HistoryError::Busy => Self::Unreachable { reason },
             _ => Self::Failed { reason },
         }
     }

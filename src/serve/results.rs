@@ -220,7 +220,7 @@ pub(super) async fn deliver(
                 spool.remove(&spooled);
                 report(&result, stored);
             }
-            Err(error) if error.problem == StoreProblem::Away => return Err(error),
+            Err(error) if error.problem == StoreProblem::Unreachable => return Err(error),
             Err(error) => {
                 set_aside(spool, &spooled, &error.text);
                 let refused = Arc::new(refused(&result, &error));

@@ -84,7 +84,7 @@ pub(super) async fn within_limit<T>(
     answer.unwrap_or_else(|_| {
         let seconds = ANSWER_LIMIT.as_secs();
         Err(RunStoreError {
-            problem: StoreProblem::Away,
+            problem: StoreProblem::Unreachable,
             text: format!("the store does not answer within {seconds} s"),
             hint: None,
         })
@@ -228,7 +228,7 @@ pub(crate) struct RunStoreError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum StoreProblem {
     /// The store is full, cannot be reached, or cannot be used now.
-    Away,
+    Unreachable,
     /// It will never accept this.
     Refused,
 }

@@ -129,7 +129,7 @@ pub(super) fn is_unreachable(error: &StoreError) -> bool {
     let StoreError::Table { source, .. } = error else {
         return false;
     };
-    matches!(source, StateTableError::Away { .. })
+    matches!(source, StateTableError::Unreachable { .. })
 }
 
 impl DeviceStore {

@@ -56,7 +56,7 @@ pub(crate) enum StateTableError {
     Stale { epoch: i64, newest: i64 },
     /// The table cannot be used at the moment.
     #[error("{reason}")]
-    Away { reason: String },
+    Unreachable { reason: String },
     #[error("{reason}")]
     Failed { reason: String },
 }

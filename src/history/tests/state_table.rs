@@ -65,7 +65,7 @@ struct Gone;
 
 impl Gone {
     fn unreachable<T>() -> Result<T, StateTableError> {
-        Err(StateTableError::Away {
+        Err(StateTableError::Unreachable {
             reason: "gone".to_owned(),
         })
     }

@@ -22,7 +22,7 @@ impl From<LinkError> for RunStoreError {
     fn from(error: LinkError) -> Self {
         let (problem, hint) = match &error {
             LinkError::Unreachable(_) => (
-                StoreProblem::Away,
+                StoreProblem::Unreachable,
                 "start a hub, or correct `join` in serve.toml and the way to it",
             ),
             LinkError::Refused(_) => (

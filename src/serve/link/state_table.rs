@@ -15,7 +15,7 @@ impl HubLink {
             self.call_and_wait(LinkCall::State(call));
         answer.unwrap_or_else(|error| {
             let reason = error.to_string();
-            Err(StateTableError::Away { reason })
+            Err(StateTableError::Unreachable { reason })
         })
     }
 }

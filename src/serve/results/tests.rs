@@ -98,7 +98,7 @@ async fn a_full_store_takes_the_results_when_there_is_space() {
     };
     sandbox.add((0..12).map(large));
     let error = sandbox.deliver(&history).await.unwrap_err();
-    assert_eq!(error.problem, StoreProblem::Away, "{error}");
+    assert_eq!(error.problem, StoreProblem::Unreachable, "{error}");
     assert!(!sandbox.spool.is_empty());
     history.set_max_size(Some(1 << 30)).await.unwrap();
     sandbox.deliver(&history).await.unwrap();
@@ -137,7 +137,7 @@ fn results_of_an_outage_are_stored_once_though_the_server_is_killed_meanwhile() 
     server.leave();
     sandbox.add((0..RESULTS).map(|minute| ended(new_run(time(minute)))));
     let error = runtime.block_on(sandbox.deliver(&history)).unwrap_err();
-    assert_eq!(error.problem, StoreProblem::Away, "{error}");
+    assert_eq!(error.problem, StoreProblem::Unreachable, "{error}");
     server.come_back();
     let count = || server.execute(&database, "SELECT count(*) FROM switchtender.run");
     std::thread::scope(|scope| {

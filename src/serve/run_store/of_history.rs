@@ -23,7 +23,7 @@ impl From<HistoryError> for RunStoreError {
             problem: if error.is_of_the_data() {
                 StoreProblem::Refused
             } else {
-                StoreProblem::Away
+                StoreProblem::Unreachable
             },
             text: chain(&error),
             hint: error.hint().map(str::to_owned),

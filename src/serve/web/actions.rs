@@ -354,7 +354,7 @@ fn failed(error: &RunRequestError) -> WebError {
         RunRequestError::Stopping | RunRequestError::NoSpace(_) => {
             WebError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
         }
-        RunRequestError::Store(error) if error.problem == StoreProblem::Away => {
+        RunRequestError::Store(error) if error.problem == StoreProblem::Unreachable => {
             let failed = WebError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string());
             match &error.hint {
                 Some(hint) => failed.hint(hint),
