@@ -60,6 +60,7 @@ pub(crate) use check::HistoryCheck;
 pub(crate) use configuration::ConfigurationVersion;
 pub(crate) use drift::{DriftEntry, DriftFilter};
 pub(crate) use error::HistoryError;
+pub(crate) use lease_exchange::LEASE_TOPIC;
 pub(crate) use location::StoreLocation;
 pub(crate) use maintenance::{Retention, Space, free_space};
 pub(crate) use record::AddedRequest;

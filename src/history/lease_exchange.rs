@@ -25,6 +25,9 @@ const NO_ACQUISITION: &str = "ROLLBACK TO SAVEPOINT acquisition";
 pub(super) const SERVER: &str = "SELECT pg_postmaster_start_time()::text || ' '
     || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)";
 
+/// The topic of what other nodes should see before their next renewal.
+pub(crate) const LEASE_TOPIC: &str = "lease";
+
 /// Milliseconds since 1970, by the clock of the server.
 const NOW: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
@@ -183,6 +186,7 @@ impl HistoryWriter<'_> {
             AND name IN (SELECT value FROM json_each(CAST(?1 AS TEXT)))";
         let (node, beats) = (&request.node, texts(&request.beats)?);
         if !request.release.is_empty() {
+            self.notify(LEASE_TOPIC, "")?;
             let release = format!("UPDATE lease SET owner = NULL WHERE {OWN}");
             let mut release = self.connection.prepare_cached(&release)?;
             release.execute(params![
@@ -222,8 +226,9 @@ impl HistoryWriter<'_> {
     fn acquire(&self, request: &LeaseRequest) -> Result<usize, HistoryError> {
         let mut acquire = self.connection.prepare_cached(
             "INSERT INTO lease (name, owner, boot, epoch, beat)
-             SELECT ?1, ?2, ?3, nextval('lease_epoch'), ?4
-             WHERE ?5 = 0 OR EXISTS (SELECT 1 FROM lease WHERE name = ?1)
+             SELECT CAST(?1 AS TEXT), CAST(?2 AS TEXT), CAST(?3 AS TEXT), nextval('lease_epoch'),
+                 CAST(?4 AS BIGINT)
+             WHERE CAST(?5 AS BIGINT) = 0 OR EXISTS (SELECT 1 FROM lease WHERE name = ?1)
              ON CONFLICT (name) DO UPDATE
                  SET owner = ?2, boot = ?3, epoch = excluded.epoch, beat = ?4
              WHERE lease.epoch = ?5 AND lease.beat = ?6",
@@ -283,6 +288,7 @@ impl HistoryWriter<'_> {
 
     /// Wants a node to end its runs and to release its shards. Returns false if it is unknown.
     pub(crate) fn drain_node(&self, node: &str) -> Result<bool, HistoryError> {
+        self.notify(LEASE_TOPIC, "")?;
         let update = "UPDATE node SET is_draining = TRUE WHERE name = ?1";
         Ok(self.connection.execute(update, params![node])? > 0)
     }
@@ -296,6 +302,7 @@ impl HistoryWriter<'_> {
         now: Timestamp,
     ) -> Result<Option<usize>, HistoryError> {
         self.connection.execute_batch(EXCHANGE_LOCK)?;
+        self.notify(LEASE_TOPIC, "")?;
         let update = "UPDATE node SET is_evicted = TRUE WHERE name = ?1";
         if self.connection.execute(update, params![node])? == 0 {
             return Ok(None);
@@ -322,6 +329,7 @@ impl HistoryWriter<'_> {
 
     /// Wants another number of shards of a site. Returns false if it is unknown.
     pub(crate) fn reshard_site(&self, site: &str, shards: u32) -> Result<bool, HistoryError> {
+        self.notify(LEASE_TOPIC, "")?;
         let update = "UPDATE site SET next_shards = ?2 WHERE name = ?1";
         Ok(self.connection.execute(update, params![site, shards])? > 0)
     }

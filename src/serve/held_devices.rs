@@ -18,6 +18,7 @@ use super::run_store::RunStoreError;
 use super::service::Service;
 use crate::clock;
 use crate::fleet::run_request::RunRequest;
+use crate::history::LEASE_TOPIC;
 use crate::history::leases::{DEFAULT_SITE, FleetTask};
 use crate::history::notifications::StoreNotification;
 use crate::history::run::RunRight;
@@ -37,6 +38,12 @@ pub(crate) struct HeldRight {
 }
 
 impl HeldRight {
+    /// Whether the lease is released when its last run has ended.
+    pub(super) fn is_ending(&self) -> bool {
+        let lease = self.lease.as_ref();
+        lease.is_some_and(|lease| !lease.is_open())
+    }
+
     /// What a run stores about it.
     pub(super) fn stored(&self) -> Option<RunRight> {
         Some(self.lease.as_ref()?.run.clone())
@@ -132,6 +139,11 @@ impl Service {
                 received = notifications.recv() => received,
             };
             match received {
+                Ok(StoreNotification::Message { topic, .. }) if topic == LEASE_TOPIC => {
+                    if let Some(leases) = self.leases() {
+                        leases.wake.notify_one();
+                    }
+                }
                 Ok(StoreNotification::Message { topic, .. }) if topic != REQUEST_TOPIC => {}
                 Ok(_) | Err(RecvError::Lagged(_)) => self.inner.requested.notify_one(),
                 Err(RecvError::Closed) => return,

@@ -162,13 +162,23 @@ impl Service {
     }
 
     /// Runs a device and stores the result.
-    async fn run_device(&self, mut start: RunToStart) {
+    async fn run_device(&self, start: RunToStart) {
         // It is not released before the result is stored.
         let Some(right) = self.device_right(&start.device) else {
             return self.cannot_begin(&start, NoStart::Withdrawn);
         };
+        self.run_with_right(start, &right).await;
+        let is_ending = right.is_ending();
+        drop(right);
+        if is_ending && let Some(leases) = self.leases() {
+            // Another node waits for the shard.
+            leases.wake.notify_one();
+        }
+    }
+
+    async fn run_with_right(&self, mut start: RunToStart, right: &HeldRight) {
         let fleet = self.inner.fleet();
-        let started = match self.begin(&mut start, &right, fleet.release).await {
+        let started = match self.begin(&mut start, right, fleet.release).await {
             Ok(started) => started,
             Err(reason) => return self.cannot_begin(&start, reason),
         };

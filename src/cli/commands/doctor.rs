@@ -1,6 +1,7 @@
 //! `switchtender doctor`: checks of everything that a run needs.
 
 mod check_result;
+mod fleet_checks;
 mod inventory_checks;
 mod server_checks;
 mod store_checks;
@@ -74,6 +75,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
             None => server_checks::check_all(args).await?,
         };
         checks.extend(store_checks::check_all(args));
+        checks.extend(fleet_checks::check_all());
         for check in &checks {
             check.print(args.output);
         }

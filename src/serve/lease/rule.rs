@@ -18,6 +18,8 @@ use crate::history::leases::{
 /// What nodes of a fleet say to each other through the store. A fleet has nodes of this number and of the one before.
 pub(crate) const PROTOCOL: u32 = 1;
 
+/// Nodes learn within this time what the operator wants, also with long leases.
+const LONGEST_BEAT: Duration = Duration::from_secs(10);
 /// Beats that rows of the node can have after a failover that lost the newest ones.
 const OLD_BEATS: usize = 4;
 /// Beats of requests without an answer.
@@ -39,7 +41,7 @@ pub(crate) struct LeaseTimes {
 impl LeaseTimes {
     /// Interval between renewals.
     pub(crate) fn beat(self) -> Duration {
-        self.lease / 12
+        (self.lease / 12).min(LONGEST_BEAT)
     }
 
     /// After this time without a renewal, runs end in order.
