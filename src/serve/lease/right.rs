@@ -90,7 +90,7 @@ impl LeaseRight {
     }
 
     /// Whether work may begin.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.is_lost.load(Ordering::SeqCst) && !self.is_ending.load(Ordering::SeqCst)
     }
 

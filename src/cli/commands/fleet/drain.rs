@@ -33,7 +33,7 @@ pub(super) fn run(args: &FleetDrainArgs) -> Result<Exit, CommandError> {
     if !is_known.map_err(store_error)? {
         return Err(super::unknown_node(&args.node));
     }
-    let mut shown = usize::MAX;
+    let mut printed = usize::MAX;
     loop {
         let rows = history
             .read(|reader| reader.fleet_rows())
@@ -50,9 +50,9 @@ pub(super) fn run(args: &FleetDrainArgs) -> Result<Exit, CommandError> {
             print(&TerminalText::of_line(text));
             return Ok(Exit::SUCCESS);
         }
-        if left != shown {
+        if left != printed {
             eprint_notice(&format!("{left} leases wait for the end of their runs"));
-            shown = left;
+            printed = left;
         }
         std::thread::sleep(PAUSE);
     }

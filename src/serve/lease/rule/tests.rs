@@ -186,6 +186,7 @@ fn sites_with_an_own_node_are_never_run_from_elsewhere() {
         ..record("ber-1")
     };
     let mut own = node(own);
+    own.situation.sites = general.situation.sites.clone();
     own.exchange_all(&mut store, 0);
     general.exchange_all(&mut store, 0);
     own.exchange_all(&mut store, 0);

@@ -1,0 +1,95 @@
+//! Why this node has no lease, and why nobody runs a shard.
+
+use std::time::Duration;
+
+use super::LeaseRule;
+use crate::clock::BootTime;
+use crate::history::leases::{LeaseSubject, Shard};
+
+/// Why a device is not run by this node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ShardProblem {
+    /// No node may run the devices of the site.
+    NoNode,
+    /// It has an owner that does not answer. Another node takes it after this time.
+    Takeover(Duration),
+    /// The database was started again: nobody acquires for this time.
+    Amnesty(Duration),
+    /// A node is about to acquire it.
+    Free,
+    /// The number of shards of the site changes.
+    Reshard,
+    /// This node has it.
+    Owner(String),
+}
+
+impl LeaseRule {
+    /// Why this node may have no lease.
+    pub(crate) fn refusal(&self, now: BootTime) -> Option<String> {
+        let node = &self.node;
+        if !self.is_named && self.nodes.contains_key(&node.name) {
+            return Some(format!(
+                "another process is the node `{}`; name this one with `node` in [fleet], or wait until that one is gone",
+                node.name
+            ));
+        }
+        let newest = self.newest_protocol(now);
+        if node.protocol.saturating_add(1) < newest {
+            return Some(format!(
+                "this program ({}) is too old for the fleet: its protocol is {}, that of other nodes is {newest}; \
+                 upgrade it",
+                node.program, node.protocol
+            ));
+        }
+        let own = self.nodes.get(&node.name)?;
+        own.row.is_evicted.then(|| {
+            format!(
+                "the node `{}` was evicted; restart it to let it take part again",
+                node.name
+            )
+        })
+    }
+
+    /// Who runs a shard, or why nobody does.
+    pub(crate) fn shard_problem(&self, shard: &Shard, now: BootTime) -> ShardProblem {
+        let subject = LeaseSubject::Shard(shard.clone());
+        if self.held.contains_key(&subject) {
+            return ShardProblem::Owner(self.node.name.clone());
+        }
+        let observed = self.leases.get(&subject);
+        let owner = observed.and_then(|observed| observed.row.owner.as_ref());
+        if let Some((owner, observed)) = owner.zip(observed)
+            && now.since(observed.since) < self.times.beat().saturating_mul(3)
+        {
+            return ShardProblem::Owner(owner.clone());
+        }
+        if self.is_resharded(&subject) {
+            return ShardProblem::Reshard;
+        }
+        if self.preferred(&subject, now).is_empty() {
+            return ShardProblem::NoNode;
+        }
+        if let Some(amnesty) = self.amnesty(now) {
+            return ShardProblem::Amnesty(amnesty);
+        }
+        match (owner, observed) {
+            (Some(_), Some(observed)) => {
+                let takeover = self.times.takeover();
+                ShardProblem::Takeover(takeover.saturating_sub(now.since(observed.since)))
+            }
+            _ => ShardProblem::Free,
+        }
+    }
+
+    /// The sites that no node may run.
+    pub(crate) fn sites_without_node(&self, now: BootTime) -> Vec<String> {
+        let sites = self.sites.keys().filter(|site| {
+            let shard = Shard {
+                site: (*site).clone(),
+                number: 0,
+            };
+            self.preferred(&LeaseSubject::Shard(shard), now).is_empty()
+        });
+        sites.cloned().collect()
+    }
+}
