@@ -136,6 +136,8 @@ impl<'a> VisibleService<'a> {
                 |text: &mut String| "the log of the process has the reason".clone_into(text);
             condition.no_runs.iter_mut().for_each(hidden);
             condition.no_applies.iter_mut().for_each(hidden);
+            condition.refused.iter_mut().for_each(hidden);
+            condition.no_node.iter_mut().for_each(hidden);
             condition.rejected_settings.iter_mut().for_each(hidden);
             condition.failed_backup.iter_mut().for_each(hidden);
         }
