@@ -40,7 +40,6 @@ mod wording;
 pub(crate) use command_record::{CommandKind, CommandOutcome, CommandRecord};
 pub use event::{Event, LogEntry, ResourceStatus, RunEvent, Sink};
 pub(crate) use event::{EventStatus, LogKind, OperationRecord, ResourceResult, Skip, file_line};
-pub(crate) use history::AuditedValues;
 pub use history::Memory;
 pub(crate) use resource_json::ResourceJson;
 pub use run::{Input, TransactionError, refused, run};

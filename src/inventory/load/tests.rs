@@ -155,6 +155,7 @@ user = "admin"
             "sw1 labels.rack = a1 [device.sw1]",
             "sw1 labels.stage = lab [defaults]",
             "sw1 options.network_trunk.manage_vlan_lists = true [platform.cisco_ios]",
+            "sw1 guarantee = session; locked with `configuration mode exclusive auto` on the device the platform",
             "lb1 platform = f5_bigip [device.lb1]",
             "lb1 certname = lb1 ",
             "lb1 address = lb1.lab.test [device.lb1]",
@@ -163,6 +164,7 @@ user = "admin"
             "lb1 command_timeout = 2m [defaults]",
             "lb1 labels.rack = none [defaults]",
             "lb1 labels.stage = lab [defaults]",
+            "lb1 guarantee = timing the platform",
         ]
     );
     assert_eq!(

@@ -322,6 +322,16 @@ const FILES: &[Topic] = &[
         explanation: "In an inventory, a device has each setting from the first of these tables that has it: [device.NAME], its groups,\n[platform.NAME], [defaults].",
     },
     Topic {
+        name: "missing-group",
+        summary: "a pattern without a group that its key needs",
+        explanation: "`sessions.row` finds the sessions of a device by the groups `id`, `user` and `own`: write `(?<id>…)`.",
+    },
+    Topic {
+        name: "secret-file",
+        summary: "a secret, or a file with one, in a directory that is published",
+        explanation: "A release is stored in the database, so it has no secret. Write a reference, such as { env = \"NAME\" },\nand keep files with secrets outside the directory, on each node.",
+    },
+    Topic {
         name: "wrong-kind",
         summary: "a value of another kind, such as a text for a number",
         explanation: "In TOML, texts have quotation marks, numbers and `true` have none. Durations are texts: \"20s\".",

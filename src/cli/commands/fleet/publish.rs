@@ -35,8 +35,8 @@ use crate::terminal_text::TerminalText;
 /// Validate a directory, and publish it to all nodes as a numbered release
 ///
 /// DIR has fleet.toml with the settings of all nodes, and what it names: the inventory, catalogs,
-/// desired state and definitions. access.toml beside it has users and tokens. Secrets must be references, which
-/// each node resolves. The same content makes no new release.
+/// desired state and definitions. access.toml beside it has users and tokens. Secrets must be
+/// references, which each node resolves. The same content makes no new release.
 ///
 /// Examples:
 ///   switchtender fleet publish /srv/network --check

@@ -60,6 +60,7 @@ fn requests(server: &TestServer, run: i64) -> Vec<(&'static str, &'static str, R
             "/devices/{name}/approvals",
             post("/devices/sw1/approvals", &json!({})),
         ),
+        ("get", "/nodes", get("/nodes")),
         ("get", "/devices", get("/devices")),
         ("get", "/devices", get("/devices?limit=x")),
         ("get", "/devices/{name}", get("/devices/sw0")),

@@ -109,7 +109,7 @@ async fn pages_of_unknown_things_are_errors() {
         ("/devices/sw0/resource", 400, "reference"),
         ("/devices/%3Cb%3E", 404, "unknown device `&#60;b&#62;`"),
         ("/api/v1/devices?limit=many", 400, "\"error\":"),
-        ("/api/v1/runs/1x", 400, "\"error\":"),
+        ("/api/v1/runs/1x", 404, "\"error\":"),
     ] {
         let (found, body) = text(server.get(Role::View, path).send().await.unwrap()).await;
         assert_eq!(found, status, "{path}: {body}");
