@@ -155,6 +155,11 @@ impl ExchangeLog {
         self.0.round_trips.load(Ordering::Relaxed)
     }
 
+    /// The time since the start of the device: [`Exchange::offset_ms`] of an exchange now.
+    pub fn age(&self) -> Duration {
+        self.0.started.elapsed()
+    }
+
     /// Name of the device.
     pub fn device(&self) -> &str {
         &self.0.device

@@ -12,6 +12,7 @@ use switchtender_devices::task;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::held_devices::REQUEST_TOPIC;
 use super::live::{LiveEvent, LiveEventKind};
@@ -79,6 +80,8 @@ pub(super) struct LiveWatches {
     watched: Mutex<HashMap<RunId, Weak<Watch>>>,
     /// The viewers, with the time until which they get events.
     viewers: Mutex<HashMap<String, Instant>>,
+    /// Tasks that announce runs or send events. They end by themselves, at the latest with the process.
+    tasks: Mutex<Vec<AbortOnDropHandle<()>>>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -123,6 +126,13 @@ impl LiveWatches {
             .is_none()
     }
 
+    /// Holds a task until it has ended: without its handle, it would be aborted.
+    fn hold(&self, task: AbortOnDropHandle<()>) {
+        let mut tasks = locked(&self.tasks);
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(task);
+    }
+
     fn end_of_viewer(&self, viewer: &str) -> Option<Instant> {
         locked(&self.viewers).get(viewer).copied()
     }
@@ -153,7 +163,7 @@ impl Service {
                 self.live().begin(run);
                 let (service, weak) = (self.clone(), Arc::downgrade(&watch));
                 let request = watch.request.clone();
-                drop(task::spawn(
+                watches.hold(task::spawn(
                     async move { service.watch(&request, &weak).await },
                 ));
                 watch
@@ -284,7 +294,7 @@ impl Service {
             .add_viewer(&request.viewer, clock::instant())
         {
             let service = self.clone();
-            drop(task::spawn(async move {
+            self.inner.watches.hold(task::spawn(async move {
                 service.publish_all(&request, earlier, events).await;
                 locked(&service.inner.watches.viewers).remove(&request.viewer);
             }));

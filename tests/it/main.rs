@@ -28,6 +28,7 @@ mod example_definitions;
 mod fault_matrix;
 mod fence_model;
 mod file_versions;
+mod fleet_chaos;
 mod fleet_output;
 mod fleet_queries;
 mod graph;

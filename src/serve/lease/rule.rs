@@ -127,6 +127,9 @@ pub(crate) struct LeaseRule {
     unconfirmed: Option<BootTime>,
     /// Shards that were ended for another node, with the time.
     moves: Vec<(BootTime, LeaseSubject)>,
+    /// Leases that were released with a request without an answer yet: each request releases them until one has an
+    /// answer, and none acquires them.
+    releasing: BTreeSet<LeaseSubject>,
 }
 
 impl LeaseRule {
@@ -143,6 +146,7 @@ impl LeaseRule {
             server: None,
             unconfirmed: None,
             moves: Vec::new(),
+            releasing: BTreeSet::new(),
         }
     }
 
@@ -183,8 +187,9 @@ impl LeaseRule {
         let ended = self.held.iter().filter(|(subject, held)| {
             situation.is_stopped || (held.is_ending && !situation.busy.contains(*subject))
         });
-        let release: Vec<LeaseSubject> = ended.map(|(subject, _)| subject.clone()).collect();
-        self.held.retain(|subject, _| !release.contains(subject));
+        let ended: Vec<LeaseSubject> = ended.map(|(subject, _)| subject.clone()).collect();
+        self.held.retain(|subject, _| !ended.contains(subject));
+        self.releasing.extend(ended);
         let acquire = if situation.is_stopping {
             Vec::new()
         } else {
@@ -203,7 +208,7 @@ impl LeaseRule {
             beat,
             renew: self.held.keys().cloned().collect(),
             acquire,
-            release,
+            release: self.releasing.iter().cloned().collect(),
             server: self.server.clone(),
             confirms_server: self.amnesty(now) == Some(Duration::ZERO),
             sites: situation.sites.clone(),
@@ -220,9 +225,7 @@ impl LeaseRule {
             let is_own = preferred
                 .first()
                 .is_some_and(|first| *first == self.node.name);
-            let may_have = !is_stopping
-                && self.is_wanted(&subject)
-                && preferred.contains(&self.node.name.as_str());
+            let may_have = !is_stopping && self.may_hold(&subject, &preferred);
             let is_moved = self.moves.iter().any(|(_, moved)| *moved == subject);
             let is_ending = if !may_have {
                 true
@@ -240,6 +243,11 @@ impl LeaseRule {
                 held.is_ending = is_ending;
             }
         }
+    }
+
+    /// Whether this node may keep a lease that these nodes may have.
+    fn may_hold(&self, subject: &LeaseSubject, preferred: &[&str]) -> bool {
+        self.is_wanted(subject) && preferred.contains(&self.node.name.as_str())
     }
 
     /// The leases to acquire now.
@@ -269,7 +277,8 @@ impl LeaseRule {
             boot,
             ..
         } = &observed.row;
-        if self.held.contains_key(subject) {
+        // The row of a released lease is that of this node until the answer.
+        if self.held.contains_key(subject) || self.releasing.contains(subject) {
             return None;
         }
         // A dead owner of a site whose number of shards changes is replaced, to release.
@@ -404,6 +413,9 @@ impl LeaseRule {
         answer: LeaseAnswer,
     ) -> LeaseChanges {
         let mut changes = LeaseChanges::default();
+        for subject in &request.release {
+            self.releasing.remove(subject);
+        }
         self.observe_server(&answer, now);
         if answer.is_name_taken {
             changes
@@ -503,8 +515,15 @@ impl LeaseRule {
         }
     }
 
-    /// The time after which the next request is useful: the next renewal, or something to acquire.
+    /// The time after which the next request is useful: the next renewal, or something to acquire or to release.
     pub(crate) fn next_request(&self, now: BootTime) -> Duration {
+        // A drain or another number of shards: others wait for these leases.
+        let mut held = self.held.iter();
+        if held.any(|(subject, held)| {
+            !held.is_ending && !self.may_hold(subject, &self.preferred(subject, now))
+        }) {
+            return Duration::ZERO;
+        }
         let mut next = self.times.beat();
         if let Some(amnesty) = self.amnesty(now) {
             next = next.min(amnesty);

@@ -184,7 +184,8 @@ pub(super) enum ErrorForm {
 
 impl ErrorForm {
     pub(super) fn of(path: &str, path_and_query: &str, headers: &HeaderMap) -> Self {
-        if path.starts_with("/api/") {
+        // Workers are programs, too.
+        if path.starts_with("/api/") || path.starts_with("/fleet/v1/") {
             Self::Json
         } else if path == "/metrics" {
             Self::Text

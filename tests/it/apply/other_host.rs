@@ -14,6 +14,8 @@ use test_support::program::ProgramOutput;
 /// The time after which the device reverts, in the platform's definition.
 const TIMER: Duration = Duration::from_secs(300);
 const SECRETS: usize = 25;
+/// A limit that only a defect exceeds.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A device, and a database for two hosts.
 struct Hosts {
@@ -210,7 +212,8 @@ async fn pending_revert_of_a_killed_host_is_known_to_another_one() {
         .command(&hosts.arguments("a", &apply))
         .spawn()
         .unwrap();
-    switch.wait_for_deferred().await;
+    let answers_late = tokio::time::timeout(LIMIT, switch.wait_for_deferred()).await;
+    assert!(answers_late.is_ok(), "{:?}", hosts.lab.log("sw1").received());
     child.kill().await.unwrap();
     switch.clear_faults();
     switch.resume();

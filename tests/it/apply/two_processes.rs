@@ -205,6 +205,7 @@ async fn run_after_a_crash_ends_the_session_of_a_terminal() {
     switch.keep_lost_sessions();
     let mut first = start(&lab, switch.log(), "vlan 102").await;
     first.kill().await.expect("it runs");
+    switch.clear_faults();
     let second = apply(&lab, FIRST).await;
     second.assert_code(2);
     second.assert_contains("ended an earlier session pts/0 of ops (2400) before the first write");

@@ -211,7 +211,9 @@ impl Lab {
         let mut command = program::switchtender(arguments);
         command.arg("--inventory").arg(self.path("inventory.toml"));
         if matches!(arguments[0], "apply" | "plan" | "undo") {
-            command.arg("--state-dir").arg(self.path("state"));
+            if !arguments.contains(&"--state-dir") {
+                command.arg("--state-dir").arg(self.path("state"));
+            }
             if arguments[0] != "undo"
                 && !arguments.contains(&"--catalog")
                 && !arguments.contains(&"--state")

@@ -15,7 +15,11 @@ const SCRIPT: &str = r#"
 umask 077
 mkdir "$DIR" && cd "$DIR" || exit 1
 trap 'kill -QUIT $server 2>/dev/null; wait $server; cd /; rm -rf "$DIR"; exit 0' TERM
-"$BIN/initdb" -D data -U owner -E UTF8 --locale=C -A trust --no-sync >log 2>&1 || exit 1
+if [ -n "$PRIMARY" ]; then
+  "$BIN/pg_basebackup" -h 127.0.0.1 -p "$PRIMARY" -U owner -D data -R -c fast --no-sync >log 2>&1 || exit 1
+else
+  "$BIN/initdb" -D data -U owner -E UTF8 --locale=C -A trust --no-sync >log 2>&1 || exit 1
+fi
 { printf '%s\n' "listen_addresses = '127.0.0.1'" "port = $PORT" "unix_socket_directories = '$DIR'" \
     "fsync = off" "max_connections = 200" "lc_messages = 'C'"; } >> data/postgresql.conf
 if [ -n "$CERTIFICATE" ]; then
@@ -57,21 +61,78 @@ impl PostgreSql {
     /// If the server does not start, or is missing and required.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<PostgreSql>> = OnceLock::new();
+        SHARED.get_or_init(|| Self::start(None)).as_ref()
+    }
+
+    /// A server of its own, with a certificate and its key as PEM. `None`: PostgreSQL is missing, and the test says that
+    /// it is skipped.
+    ///
+    /// # Panics
+    /// If the server does not start, or is missing and required.
+    pub fn start(identity: Option<(&str, &str)>) -> Option<Self> {
+        Self::start_from(identity, None)
+    }
+
+    /// A standby of this server, to which it streams.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_standby(&self) -> Self {
+        Self::start_from(None, Some(self.port)).expect("PostgreSQL is there")
+    }
+
+    /// Makes the server confirm a commit only when its standby has it.
+    ///
+    /// # Panics
+    /// If no standby streams.
+    pub fn require_standby(&self) {
+        self.execute(
+            "postgres",
+            "ALTER SYSTEM SET synchronous_standby_names = '*'",
+        );
+        self.execute("postgres", "SELECT pg_reload_conf()");
+        let states = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+        self.wait_for(states, "1");
+    }
+
+    /// Ends the stream of a standby: what the primary commits from now on, it does not have.
+    ///
+    /// # Panics
+    /// If the stream goes on.
+    pub fn end_stream(&self) {
+        self.execute("postgres", "ALTER SYSTEM SET primary_conninfo = ''");
+        self.execute("postgres", "SELECT pg_reload_conf()");
+        self.wait_for("SELECT count(*) FROM pg_stat_wal_receiver", "0");
+    }
+
+    /// Makes a standby the primary.
+    ///
+    /// # Panics
+    /// If it stays a standby.
+    pub fn promote(&self) {
+        assert_eq!(self.execute("postgres", "SELECT pg_promote()"), "t");
+    }
+
+    /// Waits until a statement returns a text.
+    fn wait_for(&self, statement: &str, expected: &str) {
+        let pause = Duration::from_millis(20);
+        for _ in 0..START_LIMIT.as_millis() / pause.as_millis() {
+            if self.execute("postgres", statement) == expected {
+                return;
+            }
+            std::thread::sleep(pause);
+        }
+        panic!("{statement} does not become {expected}");
+    }
+
+    fn start_from(identity: Option<(&str, &str)>, primary: Option<u16>) -> Option<Self> {
+        static SERVERS: AtomicU32 = AtomicU32::new(0);
         let missing = programs()
             .is_none()
             .then(|| "there is no PostgreSQL (tests/real-peers/test-tools.sh install)".to_owned());
         if peer::skips(missing) {
             return None;
         }
-        SHARED.get_or_init(|| Self::start(None)).as_ref()
-    }
-
-    /// A server of its own, with a certificate and its key as PEM. `None`: PostgreSQL is missing.
-    ///
-    /// # Panics
-    /// If the server does not start.
-    pub fn start(identity: Option<(&str, &str)>) -> Option<Self> {
-        static SERVERS: AtomicU32 = AtomicU32::new(0);
         let bin = programs()?;
         let number = SERVERS.fetch_add(1, Ordering::Relaxed);
         let name = format!("switchtender-postgresql-{}-{number}", std::process::id());
@@ -94,6 +155,10 @@ impl PostgreSql {
             .args(["sh", "-c", SCRIPT])
             .envs([("DIR", &*directory), ("BIN", &bin)])
             .env("PORT", port.to_string())
+            .env(
+                "PRIMARY",
+                primary.map(|port| port.to_string()).unwrap_or_default(),
+            )
             .envs([("CERTIFICATE", certificate), ("KEY", key)])
             .current_dir("/")
             .stdin(Stdio::null())

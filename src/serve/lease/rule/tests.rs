@@ -228,6 +228,23 @@ fn drained_node_releases_a_shard_when_its_runs_have_ended() {
 }
 
 #[test]
+fn release_without_an_answer_is_repeated() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    store.nodes.get_mut("a").unwrap().is_draining = true;
+    a.exchange(&mut store, 10);
+    // The others wait for no renewal.
+    assert_eq!(a.rule.next_request(at(10)), Duration::ZERO);
+    let lost = a.rule.request(at(10), 77, &a.situation);
+    a.rule.no_answer(&lost);
+    assert!(a.rule.held.is_empty());
+    assert!(store.leases.values().all(|row| row.owner.is_some()));
+    a.exchange(&mut store, 20);
+    assert!(store.leases.values().all(|row| row.owner.is_none()));
+}
+
+#[test]
 fn shards_move_slowly_to_a_new_node() {
     let mut store = MemoryLeases::new();
     let mut a = node(record("a"));

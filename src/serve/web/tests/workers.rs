@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use test_support::postgresql::PostgreSql;
@@ -24,6 +25,9 @@ use crate::serve::run_store::{DueTime, RunStart, RunStore as _, StartCause};
 use crate::store::state_table::StateChange;
 
 const TOKEN: &str = "swt_test_worker";
+
+/// A limit that only a defect exceeds.
+const LIMIT: Duration = Duration::from_secs(30);
 
 fn new_store() -> Option<StoreLocation> {
     let server = PostgreSql::shared()?;
@@ -287,7 +291,10 @@ async fn a_run_is_live_at_another_hub() {
     let mut followed = viewer.service.follow(run).await.unwrap().unwrap();
     assert!(followed.watch.is_some());
     assert!(followed.earlier.is_empty());
-    let mut next = async || followed.events.recv().await.unwrap().event;
+    let mut next = async || {
+        let received = tokio::time::timeout(LIMIT, followed.events.recv()).await;
+        received.expect("an event of the other hub").unwrap().event
+    };
     assert!(matches!(next().await, LiveEventKind::Started { .. }));
     assert_eq!(next().await, log(long));
     emit(log("second".to_owned()));

@@ -1,0 +1,265 @@
+//! A process of the fleet with its own directory and paths, and the faults that happen to it.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU16;
+use std::time::Duration;
+
+use serde_json::Value;
+use test_support::lab::Lab;
+use test_support::{interrupt, program};
+use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
+
+use super::LIMIT;
+use super::database::Database;
+use super::path::{Path, PathState};
+
+/// What happens to a process, or to the database of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The database ends; it, or its standby, starts again.
+    Database,
+    /// The process is killed, and starts again.
+    Killed,
+    /// The process stops for a time.
+    Paused,
+    /// It does not reach the database.
+    NoDatabase,
+    /// Its paths to the devices hold what they accepted.
+    NoDevices,
+    /// Neither, and it stops: what it sent before arrives afterwards.
+    Alone,
+}
+
+impl Fault {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Database,
+        Self::Killed,
+        Self::Paused,
+        Self::NoDatabase,
+        Self::NoDevices,
+        Self::Alone,
+    ];
+}
+
+pub(super) struct Node {
+    pub(super) name: &'static str,
+    directory: PathBuf,
+    environment: Vec<(String, String)>,
+    database: Path,
+    /// With the platform of its device: what a REST server gets has no session that could be ended, so its path is cut.
+    devices: Vec<(Path, PathState)>,
+    process: Mutex<Option<Child>>,
+}
+
+impl Node {
+    /// Writes the files of a process. It reaches devices and the database of this name by paths of its own.
+    pub(super) async fn new(lab: &Lab, name: &'static str, database: &Database, of: &str) -> Self {
+        let directory = lab.path(&format!("node-{name}"));
+        std::fs::create_dir_all(directory.join("catalogs")).unwrap();
+        let server = Path::to(&database.port).await;
+        let mut inventory = lab.defaults.clone();
+        let mut devices = Vec::new();
+        for (device, entry) in &lab.devices {
+            let line = entry
+                .lines()
+                .find(|line| line.starts_with("port = "))
+                .unwrap();
+            let port = line["port = ".len()..].parse().unwrap();
+            let path = Path::to(&Arc::new(AtomicU16::new(port))).await;
+            inventory.push_str(&entry.replace(line, &format!("port = {}", path.port)));
+            let is_rest = device.starts_with("lb");
+            devices.push((
+                path,
+                if is_rest {
+                    PathState::Cut
+                } else {
+                    PathState::Held
+                },
+            ));
+        }
+        std::fs::write(directory.join("inventory.toml"), inventory).unwrap();
+        let store = format!("postgresql://owner@127.0.0.1:{}/{of}", server.port);
+        let lease = super::LEASE.as_secs();
+        let settings = format!(
+            "listen = \"127.0.0.1:0\"\nstate_dir = \"state\"\nstore = \"{store}\"\n\
+             [fleet]\nnode = \"{name}\"\nlease = \"{lease}s\"\n\
+             [defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n"
+        );
+        std::fs::write(directory.join("serve.toml"), settings).unwrap();
+        let environment = lab.environment.clone().into_iter().collect();
+        Self {
+            name,
+            directory,
+            environment,
+            database: server,
+            devices,
+            process: Mutex::default(),
+        }
+    }
+
+    /// Replaces the catalog of a device.
+    pub(super) fn write_catalog(&self, device: &str, catalog: &Value) {
+        let path = self
+            .directory
+            .join("catalogs")
+            .join(format!("{device}.json"));
+        let new = path.with_extension("new");
+        std::fs::write(&new, catalog.to_string()).unwrap();
+        std::fs::rename(new, path).unwrap();
+    }
+
+    /// Copies the key of the stored states from a process that has run.
+    pub(super) fn take_key(&self, other: &Self) {
+        let key = |node: &Self| node.directory.join("state/state.key");
+        std::fs::create_dir_all(self.directory.join("state")).unwrap();
+        std::fs::copy(key(other), key(self)).unwrap();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::from(program::switchtender(arguments));
+        command
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .env_remove("SSH_AUTH_SOCK")
+            .env_remove("SWITCHTENDER_STATE")
+            .env("HOME", &self.directory)
+            .current_dir(&self.directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Runs a command beside the process to its end.
+    pub(super) async fn run(&self, arguments: &[&str]) {
+        let ended = self.command(arguments).output().await.unwrap();
+        let text = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success(), "{arguments:?}: {text}");
+    }
+
+    /// Starts the process, and waits until it serves. Its messages are added to its log.
+    pub(super) async fn start(&self) {
+        let log = self.log_file();
+        let begins = std::fs::metadata(&log).map_or(0, |data| data.len());
+        let file = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&log)
+            .unwrap();
+        let mut command = self.command(&["serve", "-v"]);
+        command.stderr(file);
+        let mut child = command.spawn().unwrap();
+        let serves = async {
+            loop {
+                let text = std::fs::read(&log).unwrap();
+                let new = &text[usize::try_from(begins).unwrap()..];
+                if String::from_utf8_lossy(new).contains("serving ") {
+                    return true;
+                }
+                if child.try_wait().unwrap().is_some() {
+                    return false;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let serves = tokio::time::timeout(LIMIT, serves).await;
+        assert_eq!(serves, Ok(true), "{}: {}", self.name, self.log());
+        *self.process.lock().await = Some(child);
+    }
+
+    /// Ends the process in order.
+    pub(super) async fn stop(&self) {
+        let mut child = self.process.lock().await.take().expect("it runs");
+        interrupt::send(child.id().expect("it runs"), "-TERM");
+        let ended = tokio::time::timeout(LIMIT, child.wait()).await;
+        let status = ended.unwrap_or_else(|_| panic!("{} does not end: {}", self.name, self.log()));
+        assert_eq!(
+            status.unwrap().code(),
+            Some(0),
+            "{}: {}",
+            self.name,
+            self.log()
+        );
+    }
+
+    async fn signal(&self, signal: &str) {
+        let process = self.process.lock().await;
+        let child = process.as_ref().expect("it runs");
+        interrupt::send(child.id().expect("it runs"), signal);
+    }
+
+    /// A fault for a time, and its end.
+    pub(super) async fn suffer(&self, fault: Fault, time: Duration, server: &Arc<Database>) {
+        match fault {
+            Fault::Database => {
+                let server = Arc::clone(server);
+                tokio::task::spawn_blocking(move || server.fail())
+                    .await
+                    .unwrap();
+            }
+            Fault::Killed => {
+                let mut child = self.process.lock().await.take().expect("it runs");
+                child.kill().await.unwrap();
+                tokio::time::sleep(time / 4).await;
+                self.start().await;
+            }
+            Fault::Paused => {
+                self.signal("-STOP").await;
+                tokio::time::sleep(time).await;
+                self.signal("-CONT").await;
+            }
+            Fault::NoDatabase => {
+                self.database.set(PathState::Held);
+                tokio::time::sleep(time).await;
+                self.database.set(PathState::Open);
+            }
+            Fault::NoDevices => {
+                self.hold_devices();
+                tokio::time::sleep(time).await;
+                self.open_devices();
+            }
+            Fault::Alone => {
+                self.database.set(PathState::Cut);
+                self.hold_devices();
+                self.signal("-STOP").await;
+                tokio::time::sleep(time).await;
+                self.open_devices();
+                self.database.set(PathState::Open);
+                self.signal("-CONT").await;
+            }
+        }
+    }
+
+    fn hold_devices(&self) {
+        for (path, fault) in &self.devices {
+            path.set(*fault);
+        }
+    }
+
+    fn open_devices(&self) {
+        for (path, _) in &self.devices {
+            path.set(PathState::Open);
+        }
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.directory.join("log")
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.log_file()).unwrap()
+    }
+
+    /// The ends of all logs, for the message of a failure.
+    pub(super) fn logs(nodes: &[Self]) -> String {
+        let end = |node: &Self| {
+            let log = node.log();
+            let lines: Vec<&str> = log.lines().rev().take(30).collect();
+            let lines: Vec<&str> = lines.into_iter().rev().collect();
+            format!("{}:\n{}", node.name, lines.join("\n"))
+        };
+        nodes.iter().map(end).collect::<Vec<_>>().join("\n")
+    }
+}

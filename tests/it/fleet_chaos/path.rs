@@ -1,0 +1,95 @@
+//! A path on loopback that holds what it has accepted, as a jump host does, or that is cut.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PathState {
+    Open,
+    /// Connections stay; what was accepted arrives when the path is open again.
+    Held,
+    /// Connections end; what was accepted and not delivered is lost.
+    Cut,
+}
+
+/// A listening port whose connections lead to a target.
+#[derive(Debug)]
+pub(super) struct Path {
+    pub(super) port: u16,
+    state: watch::Sender<PathState>,
+}
+
+impl Path {
+    /// A path to a port on loopback, which can become another one.
+    pub(super) async fn to(target: &Arc<AtomicU16>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = watch::Sender::new(PathState::Open);
+        let states = state.subscribe();
+        let target = Arc::clone(target);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (mut states, target) = (states.clone(), Arc::clone(&target));
+                tokio::spawn(async move {
+                    let opened = states.wait_for(|state| *state != PathState::Held).await;
+                    if opened.is_ok_and(|state| *state == PathState::Cut) {
+                        return;
+                    }
+                    let port = target.load(Ordering::Relaxed);
+                    let Ok(device) = TcpStream::connect(("127.0.0.1", port)).await else {
+                        return;
+                    };
+                    let (from, to) = stream.into_split();
+                    let (back, forth) = device.into_split();
+                    let both = (
+                        forward(from, forth, states.clone()),
+                        forward(back, to, states),
+                    );
+                    // One side ends both.
+                    tokio::select! {
+                        () = both.0 => {}
+                        () = both.1 => {}
+                    }
+                });
+            }
+        });
+        Self { port, state }
+    }
+
+    pub(super) fn set(&self, state: PathState) {
+        self.state.send_replace(state);
+    }
+}
+
+/// Forwards until one side ends, or the path is cut.
+async fn forward(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    mut states: watch::Receiver<PathState>,
+) {
+    let mut buffer = vec![0; 16 * 1024];
+    let mut cut = states.clone();
+    let work = async {
+        while let Ok(length @ 1..) = from.read(&mut buffer).await {
+            if states
+                .wait_for(|state| *state == PathState::Open)
+                .await
+                .is_err()
+            {
+                break;
+            }
+            if to.write_all(&buffer[..length]).await.is_err() {
+                break;
+            }
+        }
+    };
+    tokio::select! {
+        () = work => {}
+        _ = cut.wait_for(|state| *state == PathState::Cut) => {}
+    }
+}
