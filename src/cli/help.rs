@@ -14,7 +14,9 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Configure devices", &["plan", "apply", "undo", "report"]),
     (
         "Run regularly, and query stored runs",
-        &["serve", "fleet", "run", "history", "drift", "store", "access"],
+        &[
+            "serve", "fleet", "run", "history", "drift", "store", "access",
+        ],
     ),
     (
         "Read devices",

@@ -7,7 +7,7 @@ use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
 
 /// A run that ended.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct EndedRun {
+pub(crate) struct UnsentRun {
     /// Position in the order of ends.
     pub(crate) sequence: i64,
     pub(crate) run: RunEntry,
@@ -21,7 +21,7 @@ impl HistoryReader<'_> {
         &self,
         webhook: &str,
         limit: u32,
-    ) -> Result<Vec<EndedRun>, HistoryError> {
+    ) -> Result<Vec<UnsentRun>, HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT sequence, run, EXISTS (SELECT 1 FROM drift WHERE since_run = run) AS is_drifted
              FROM ended_run
@@ -34,7 +34,7 @@ impl HistoryReader<'_> {
         let mut ended = Vec::with_capacity(rows.len());
         for (sequence, run, is_drifted) in rows {
             if let Some(run) = self.run(run)? {
-                ended.push(EndedRun {
+                ended.push(UnsentRun {
                     sequence,
                     run,
                     is_drifted,

@@ -98,7 +98,7 @@ impl Service {
             let of_file = |entry| NodeAuditEntry { entry, node: None };
             return Ok(newest.into_iter().map(of_file).collect());
         }
-        let wanted = AuditCopyFilter {
+        let desired = AuditCopyFilter {
             since: filter.since,
             until: filter.until,
             actor: filter.actor,
@@ -107,7 +107,7 @@ impl Service {
         };
         let copies = self
             .history()
-            .query(move |reader| reader.audit_copies(&wanted));
+            .query(move |reader| reader.audit_copies(&desired));
         // A later program can have other entries.
         let entries = copies.await?.into_iter().filter_map(|(node, text)| {
             let entry = serde_json::from_str(&text).ok()?;

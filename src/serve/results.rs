@@ -14,7 +14,7 @@ use super::dispatcher::RunToStart;
 use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind};
 use super::run_store::{
-    DueTime, EndedRun, FinishedRun, PlanForApproval, RunStore, RunStoreError, StoreProblem,
+    DueTime, EndedRun, PlanForApproval, RunStore, RunStoreError, StoreProblem, StoredResult,
     within_limit,
 };
 use super::service::Service;
@@ -90,7 +90,7 @@ impl Service {
     }
 
     /// Returns what the store answered. `None`: the result is spooled, or lost.
-    async fn store_or_spool(&self, result: &Arc<EndedRun>) -> Option<FinishedRun> {
+    async fn store_or_spool(&self, result: &Arc<EndedRun>) -> Option<StoredResult> {
         let mut attempts = 0;
         loop {
             if self.inner.spool.is_empty() {
@@ -130,8 +130,8 @@ impl Service {
     }
 
     /// Logs and shows a result that is stored.
-    fn report_stored(&self, result: &EndedRun, stored: FinishedRun) {
-        let FinishedRun {
+    fn report_stored(&self, result: &EndedRun, stored: StoredResult) {
+        let StoredResult {
             id,
             effect,
             lost_commands,
@@ -204,7 +204,7 @@ impl Service {
 pub(super) async fn deliver(
     store: &dyn RunStore,
     spool: &Arc<Spool>,
-    report: impl Fn(&EndedRun, FinishedRun),
+    report: impl Fn(&EndedRun, StoredResult),
 ) -> Result<(), RunStoreError> {
     while let Some(spooled) = spool.first() {
         let read = read(spool, spooled).await;

@@ -51,7 +51,7 @@ pub(crate) trait RunStore: Send + Sync {
     async fn begin(&self, start: RunStart) -> Result<BeginAnswer, RunStoreError>;
 
     /// Stores the result of a run, once. The run is added if its begin is not stored.
-    async fn finish(&self, ended: Arc<EndedRun>) -> Result<FinishedRun, RunStoreError>;
+    async fn finish(&self, ended: Arc<EndedRun>) -> Result<StoredResult, RunStoreError>;
 
     /// Ends a request that has not started.
     async fn cancel(&self, cancel: CancelRequest) -> Result<CanceledRequest, RunStoreError>;
@@ -190,7 +190,7 @@ pub(crate) struct PlanForApproval {
 
 /// A run whose result is stored.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct FinishedRun {
+pub(crate) struct StoredResult {
     pub(crate) id: RunId,
     /// Nothing if the result was stored before.
     pub(crate) effect: RunEffect,

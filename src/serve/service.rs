@@ -319,8 +319,8 @@ impl Service {
     }
 
     /// What a worker with these sites waits for.
-    pub(crate) async fn wait_for_work(&self, place: &str, sites: &BTreeSet<String>) -> Work {
-        self.inner.feed.wait(place, sites).await
+    pub(crate) async fn wait_for_work(&self, position: &str, sites: &BTreeSet<String>) -> Work {
+        self.inner.feed.wait(position, sites).await
     }
 
     pub(crate) fn live(&self) -> &LiveRuns {

@@ -14,7 +14,7 @@ use crate::cli::options::global::Global;
 use crate::cli::options::store_options::StoreOption;
 use crate::history::HistoryStore;
 
-/// Manage a fleet: several processes of `serve` with one PostgreSQL database
+/// Manage processes of `serve` that share one database
 ///
 /// Examples:
 ///   switchtender fleet status

@@ -197,10 +197,10 @@ impl AuditLog {
     }
 
     /// The entries after a place in bytes, and the place after them. A shorter file is a new one, from its start.
-    pub(crate) fn after(&self, place: u64) -> Result<(Vec<AuditEntry>, u64), AuditError> {
+    pub(crate) fn after(&self, position: u64) -> Result<(Vec<AuditEntry>, u64), AuditError> {
         let found = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
-            opened => opened.and_then(|file| entries_after(file, place)),
+            opened => opened.and_then(|file| entries_after(file, position)),
         };
         found.map_err(|source| self.failed("read", source))
     }
@@ -253,9 +253,9 @@ fn newest_of(file: &mut File, filter: &AuditFilter, count: usize) -> io::Result<
 }
 
 /// Complete lines of at most some chunks, and the place after them.
-fn entries_after(mut file: File, place: u64) -> io::Result<(Vec<AuditEntry>, u64)> {
+fn entries_after(mut file: File, position: u64) -> io::Result<(Vec<AuditEntry>, u64)> {
     let length = file.seek(SeekFrom::End(0))?;
-    let mut start = if place > length { 0 } else { place };
+    let mut start = if position > length { 0 } else { position };
     loop {
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn audit_log_is_copied_from_a_place_on() {
+    fn audit_log_is_copied_from_a_position_on() {
         let dir = tempfile::tempdir().unwrap();
         let log = log(&dir);
         assert_eq!(log.after(0).unwrap(), (Vec::new(), 0));

@@ -123,7 +123,7 @@ impl Leases {
             // A released lease ends before the request is sent.
             for subject in &request.release {
                 if let Some(right) = state.rights.remove(subject) {
-                    right.lose();
+                    right.mark_lost();
                 }
             }
             let ending: Vec<LeaseSubject> = {
@@ -207,7 +207,7 @@ impl Leases {
                 .get(subject)
                 .is_some_and(|held| held.epoch == right.run.epoch);
             if !is_held {
-                right.lose();
+                right.mark_lost();
             }
             is_held
         });

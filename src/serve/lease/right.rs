@@ -72,7 +72,7 @@ impl LeaseRight {
     }
 
     /// Another node may have the lease: nothing is written any more.
-    pub(super) fn lose(&self) {
+    pub(super) fn mark_lost(&self) {
         self.is_lost.store(true, Ordering::SeqCst);
         self.runs().stop.cancel();
     }

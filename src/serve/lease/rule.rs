@@ -247,7 +247,7 @@ impl LeaseRule {
 
     /// Whether this node may keep a lease that these nodes may have.
     fn may_hold(&self, subject: &LeaseSubject, preferred: &[&str]) -> bool {
-        self.is_wanted(subject) && preferred.contains(&self.node.name.as_str())
+        self.is_desired(subject) && preferred.contains(&self.node.name.as_str())
     }
 
     /// The leases to acquire now.
@@ -282,10 +282,11 @@ impl LeaseRule {
             return None;
         }
         // A dead owner of a site whose number of shards changes is replaced, to release.
-        let is_wanted = self.is_wanted(subject) || (owner.is_some() && self.is_resharded(subject));
+        let is_desired =
+            self.is_desired(subject) || (owner.is_some() && self.is_resharded(subject));
         let preferred = self.preferred(subject, now);
         let rank = preferred.iter().position(|node| *node == self.node.name)?;
-        if !is_wanted {
+        if !is_desired {
             return None;
         }
         let is_former_self = owner.as_ref() == Some(&self.node.name) && *boot == self.node.boot;
@@ -293,11 +294,11 @@ impl LeaseRule {
             return Some(Duration::ZERO);
         }
         // The others have the same view sooner or later; if a preferred one does not acquire it, the next one does.
-        let turns = u32::try_from(rank).unwrap_or(u32::MAX);
+        let ranks = u32::try_from(rank).unwrap_or(u32::MAX);
         let takeover = self.times.takeover();
         let wait = match owner {
-            None => takeover.saturating_mul(turns),
-            Some(_) => takeover.saturating_mul(turns.saturating_add(1)),
+            None => takeover.saturating_mul(ranks),
+            Some(_) => takeover.saturating_mul(ranks.saturating_add(1)),
         };
         Some(wait.saturating_sub(now.since(observed.since)))
     }
@@ -328,7 +329,7 @@ impl LeaseRule {
         })
     }
 
-    fn is_wanted(&self, subject: &LeaseSubject) -> bool {
+    fn is_desired(&self, subject: &LeaseSubject) -> bool {
         match subject {
             LeaseSubject::Task(_) => true,
             LeaseSubject::Shard(shard) => self
@@ -494,8 +495,8 @@ impl LeaseRule {
     fn with_missing(&self, mut rows: Vec<LeaseRow>) -> Vec<LeaseRow> {
         let known: BTreeSet<LeaseSubject> = rows.iter().map(|row| row.subject.clone()).collect();
         let tasks = FleetTask::ALL.iter().copied().map(LeaseSubject::Task);
-        let wanted = self.shards().map(LeaseSubject::Shard).chain(tasks);
-        let missing = wanted.filter(|subject| !known.contains(subject));
+        let desired = self.shards().map(LeaseSubject::Shard).chain(tasks);
+        let missing = desired.filter(|subject| !known.contains(subject));
         rows.extend(missing.map(|subject| LeaseRow {
             subject,
             owner: None,

@@ -38,7 +38,7 @@ const WRITES: u32 = 6;
 
 /// What a simulation counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
+struct SimulationCounts {
     writes: u64,
     /// Writes that a device accepted from a run after one of a later acquisition.
     stale: u64,
@@ -55,7 +55,7 @@ struct Counts {
     faults: u64,
 }
 
-impl Counts {
+impl SimulationCounts {
     fn add(&mut self, other: Self) {
         self.writes += other.writes;
         self.stale += other.stale;
@@ -82,7 +82,7 @@ struct Database {
     /// Earlier states with their times.
     earlier: VecDeque<(u64, Tables)>,
     servers: u32,
-    away_until: u64,
+    unreachable_until: u64,
 }
 
 /// A device of the class session.
@@ -155,7 +155,7 @@ impl SimulatedNode {
     }
 }
 
-struct Fleet {
+struct SimulatedFleet {
     dice: SmallRng,
     has_fence: bool,
     database: Database,
@@ -165,10 +165,10 @@ struct Fleet {
     numbers: u64,
     acquisitions: u64,
     margin: Arc<AtomicU64>,
-    counts: Counts,
+    counts: SimulationCounts,
 }
 
-impl Fleet {
+impl SimulatedFleet {
     fn new(seed: u64, has_fence: bool) -> Self {
         let mut dice = SmallRng::seed_from_u64(seed);
         let nodes = (0..NODES).map(|number| {
@@ -205,7 +205,7 @@ impl Fleet {
                 },
                 earlier: VecDeque::new(),
                 servers: 0,
-                away_until: 0,
+                unreachable_until: 0,
             },
             nodes,
             devices: vec![SimulatedDevice::default(); DEVICES],
@@ -213,12 +213,12 @@ impl Fleet {
             numbers: 0,
             acquisitions: 0,
             margin: Arc::default(),
-            counts: Counts::default(),
+            counts: SimulationCounts::default(),
             dice,
         }
     }
 
-    fn run(mut self) -> Counts {
+    fn run(mut self) -> SimulationCounts {
         for time in (0..END).step_by(usize::try_from(STEP).expect("it is small")) {
             self.fail(time);
             self.remember(time);
@@ -261,7 +261,7 @@ impl Fleet {
             }
             1 | 2 => node.paused_until = time + self.dice.random_range(1500..9000),
             3 => node.cut_until = time + self.dice.random_range(500..8000),
-            4 => self.database.away_until = time + self.dice.random_range(200..6000),
+            4 => self.database.unreachable_until = time + self.dice.random_range(200..6000),
             5 => self.fail_over(None),
             _ => {
                 let lost = time.saturating_sub(self.dice.random_range(0..LOSS));
@@ -306,9 +306,9 @@ impl Fleet {
         if in_flight.answer.is_some() || in_flight.applied_at > time {
             return;
         }
-        if self.database.away_until > time {
+        if self.database.unreachable_until > time {
             // It waits in a queue of the network.
-            in_flight.applied_at = self.database.away_until;
+            in_flight.applied_at = self.database.unreachable_until;
             in_flight.arrives_at = in_flight.arrives_at.max(in_flight.applied_at);
             return;
         }
@@ -348,7 +348,7 @@ impl Fleet {
                 .get(subject)
                 .is_some_and(|held| held.epoch == right.run.epoch);
             if !is_held {
-                right.lose();
+                right.mark_lost();
             }
             is_held
         });
@@ -398,7 +398,7 @@ impl Fleet {
         let request = node.rule.request(sent, beat, &situation);
         for subject in &request.release {
             if let Some((right, _)) = node.rights.remove(subject) {
-                right.lose();
+                right.mark_lost();
             }
         }
         for (subject, held) in node.rule.held() {
@@ -427,8 +427,11 @@ impl Fleet {
             device
         };
         let node = &mut self.nodes[number];
-        let is_away = node.cut_until > time || self.database.away_until > time;
-        if is_away || node.runs.len() > 20 || node.runs.iter().any(|run| run.device == device) {
+        let is_unreachable = node.cut_until > time || self.database.unreachable_until > time;
+        if is_unreachable
+            || node.runs.len() > 20
+            || node.runs.iter().any(|run| run.device == device)
+        {
             return;
         }
         let subject = &self.shards[device];
@@ -517,12 +520,12 @@ impl Fleet {
                 ended.push(run.id);
             }
         }
-        let is_away = node.cut_until > time || self.database.away_until > time;
+        let is_unreachable = node.cut_until > time || self.database.unreachable_until > time;
         for run in node.runs.extract_if(.., |run| ended.contains(&run.id)) {
             self.devices[run.device].sessions.remove(&run.id);
             let open = &mut self.database.tables.open;
             // The result of another run, or a late one, ends nothing.
-            if !is_away
+            if !is_unreachable
                 && open
                     .get(&run.device)
                     .is_some_and(|(_, _, id)| *id == run.id)
@@ -533,10 +536,10 @@ impl Fleet {
     }
 }
 
-fn simulate(seeds: std::ops::Range<u64>, has_fence: bool) -> Counts {
-    let mut all = Counts::default();
+fn simulate(seeds: std::ops::Range<u64>, has_fence: bool) -> SimulationCounts {
+    let mut all = SimulationCounts::default();
     for seed in seeds {
-        let counts = Fleet::new(seed, has_fence).run();
+        let counts = SimulatedFleet::new(seed, has_fence).run();
         assert!(
             !has_fence || (counts.stale, counts.overlapping) == (0, 0),
             "seed {seed}: {counts:?}"
@@ -553,7 +556,7 @@ fn no_write_is_stale_and_no_applies_overlap() {
     let half = seeds / 2;
     let counts = std::thread::scope(|scope| {
         let parts = [0..half, half..seeds].map(|part| scope.spawn(|| simulate(part, true)));
-        let mut all = Counts::default();
+        let mut all = SimulationCounts::default();
         for part in parts {
             all.add(part.join().unwrap());
         }

@@ -175,8 +175,8 @@ impl HubLink {
     }
 
     /// Waits until there can be something to do.
-    pub(super) async fn wait_for_work(&self, place: &str) -> Result<Work, LinkError> {
-        let path = format!("{WORK}?place={place}");
+    pub(super) async fn wait_for_work(&self, position: &str) -> Result<Work, LinkError> {
+        let path = format!("{WORK}?position={position}");
         let link = self.clone();
         let task = self.runtime().spawn(async move {
             let index = link.state.current.load(Ordering::Relaxed);

@@ -90,7 +90,7 @@ pub(crate) enum StateCall {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Work {
     /// The place in the list of the hub, for the next request.
-    pub(crate) place: String,
+    pub(crate) position: String,
     /// There can be new requests, pauses or approvals.
     pub(crate) is_new: bool,
     /// Runs that somebody watches.

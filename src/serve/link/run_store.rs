@@ -14,8 +14,8 @@ use crate::history::device_state::{KnownDevice, StoredSchedule};
 use crate::history::leases::DEFAULT_SITE;
 use crate::history::{NewRun, RunId, Space};
 use crate::serve::run_store::{
-    BeginAnswer, CancelRequest, CanceledRequest, DueTime, EndedRun, FinishedRun, RunStart,
-    RunStore, RunStoreError, StoreProblem, WaitingRequest,
+    BeginAnswer, CancelRequest, CanceledRequest, DueTime, EndedRun, RunStart, RunStore,
+    RunStoreError, StoreProblem, StoredResult, WaitingRequest,
 };
 
 impl From<LinkError> for RunStoreError {
@@ -85,7 +85,7 @@ impl RunStore for HubLink {
         self.of_store(LinkCall::Begin(start)).await
     }
 
-    async fn finish(&self, ended: Arc<EndedRun>) -> Result<FinishedRun, RunStoreError> {
+    async fn finish(&self, ended: Arc<EndedRun>) -> Result<StoredResult, RunStoreError> {
         self.of_store(LinkCall::Finish(ended)).await
     }
 

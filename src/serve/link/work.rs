@@ -91,14 +91,14 @@ impl WorkFeed {
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    pub(crate) async fn wait(&self, place: &str, sites: &BTreeSet<String>) -> Work {
+    pub(crate) async fn wait(&self, position: &str, sites: &BTreeSet<String>) -> Work {
         let end = clock::instant() + WAIT;
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             // What is added from here on wakes it.
             changed.as_mut().enable();
-            let (work, has_something) = self.after(place, sites);
+            let (work, has_something) = self.after(position, sites);
             if has_something {
                 return work;
             }
@@ -109,14 +109,14 @@ impl WorkFeed {
     }
 
     /// What came after a place.
-    fn after(&self, place: &str, sites: &BTreeSet<String>) -> (Work, bool) {
+    fn after(&self, position: &str, sites: &BTreeSet<String>) -> (Work, bool) {
         let state = self.state();
         let next = state.first + state.entries.len() as u64;
         let mut work = Work {
-            place: format!("{}-{next}", self.name),
+            position: format!("{}-{next}", self.name),
             ..Work::default()
         };
-        let number = place.split_once('-').and_then(|(name, number)| {
+        let number = position.split_once('-').and_then(|(name, number)| {
             let number: u64 = number.parse().ok()?;
             (name == self.name && (state.first..=next).contains(&number)).then_some(number)
         });
@@ -141,15 +141,15 @@ impl Service {
     /// Waits at a hub for work, until the process stops.
     pub(crate) async fn wait_at_hub(&self, link: &HubLink) {
         let stop = &self.inner.stop;
-        let mut place = String::new();
+        let mut position = String::new();
         while !stop.is_cancelled() {
             let waited = tokio::select! {
                 () = stop.cancelled() => return,
-                waited = link.wait_for_work(&place) => waited,
+                waited = link.wait_for_work(&position) => waited,
             };
             match waited {
                 Ok(work) => {
-                    place = work.place;
+                    position = work.position;
                     if work.is_new {
                         self.inner.requested.notify_one();
                     }
@@ -159,7 +159,7 @@ impl Service {
                 }
                 Err(error) => {
                     tracing::debug!("no work: {error}");
-                    place.clear();
+                    position.clear();
                     tokio::select! {
                         () = stop.cancelled() => return,
                         () = tokio::time::sleep(PAUSE) => {}
@@ -176,39 +176,39 @@ mod tests {
     use crate::history::RunId;
 
     #[tokio::test(start_paused = true)]
-    async fn a_worker_gets_what_came_after_its_place_and_is_of_its_sites() {
+    async fn a_worker_gets_what_came_after_its_position_and_is_of_its_sites() {
         let feed = WorkFeed::default();
         let sites = BTreeSet::from(["berlin".to_owned()]);
         let first = feed.wait("", &sites).await;
         assert!(first.is_new);
         feed.add_request("paris/0");
-        let none = feed.wait(&first.place, &sites).await;
+        let none = feed.wait(&first.position, &sites).await;
         assert!(!none.is_new);
-        assert_ne!(none.place, first.place);
+        assert_ne!(none.position, first.position);
         feed.add_request("berlin/3");
         let watch = WatchRequest {
             run: RunId(4),
             viewer: "v".to_owned(),
         };
         feed.add_watch(watch.clone());
-        let both = feed.wait(&none.place, &sites).await;
+        let both = feed.wait(&none.position, &sites).await;
         assert!(both.is_new);
         assert_eq!(both.watches, [watch]);
         // A hub that was restarted does not know the place.
         let restarted = WorkFeed::default();
-        assert!(restarted.wait(&both.place, &sites).await.is_new);
+        assert!(restarted.wait(&both.position, &sites).await.is_new);
         for _ in 0..=CAPACITY {
             feed.add_request("paris/0");
         }
-        assert!(feed.wait(&both.place, &sites).await.is_new);
+        assert!(feed.wait(&both.position, &sites).await.is_new);
     }
 
     #[tokio::test]
     async fn a_waiting_worker_is_woken() {
         let feed = WorkFeed::default();
         let sites = BTreeSet::from(["berlin".to_owned()]);
-        let place = feed.wait("", &sites).await.place;
-        let (work, ()) = tokio::join!(feed.wait(&place, &sites), async {
+        let position = feed.wait("", &sites).await.position;
+        let (work, ()) = tokio::join!(feed.wait(&position, &sites), async {
             feed.add_request("berlin/0");
         });
         assert!(work.is_new);

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{
-    BeginAnswer, CancelRequest, CanceledRequest, DueTime, EndedRun, FinishedRun, RunStart,
-    RunStore, RunStoreError, StartCause, StartedRun, StoreProblem, WaitingRequest,
+    BeginAnswer, CancelRequest, CanceledRequest, DueTime, EndedRun, RunStart, RunStore,
+    RunStoreError, StartCause, StartedRun, StoreProblem, StoredResult, WaitingRequest,
 };
 use crate::error_chain::chain;
 use crate::history::approvals::ApprovalEntry;
@@ -110,14 +110,14 @@ impl RunStore for HistoryStore {
         Ok(started.await?)
     }
 
-    async fn finish(&self, ended: Arc<EndedRun>) -> Result<FinishedRun, RunStoreError> {
+    async fn finish(&self, ended: Arc<EndedRun>) -> Result<StoredResult, RunStoreError> {
         let max_size = self.max_size();
         let written = self.write(move |writer| {
             let (completed, due) = (&ended.completed, &ended.due);
             let id = writer.add_run(&ended.run)?;
             writer.set_right(id, ended.right.as_ref())?;
             if writer.has_result(id)? {
-                return Ok(FinishedRun {
+                return Ok(StoredResult {
                     id,
                     effect: RunEffect::default(),
                     lost_commands: 0,
@@ -129,7 +129,7 @@ impl RunStore for HistoryStore {
             }
             if writer.is_late(ended.right.as_ref())? {
                 writer.finish_late_run(id, completed)?;
-                return Ok(FinishedRun {
+                return Ok(StoredResult {
                     id,
                     effect: RunEffect::default(),
                     lost_commands: 0,
@@ -140,7 +140,7 @@ impl RunStore for HistoryStore {
             let lost_commands =
                 writer.add_puppetdb_commands(commands, max_size, completed.ended)?;
             writer.set_due(&due.device, due.due, due.failures, completed.ended)?;
-            Ok(FinishedRun {
+            Ok(StoredResult {
                 id,
                 effect,
                 lost_commands,

@@ -1,3 +1,5 @@
+//! Results in files: their order, their bound and their delivery.
+
 use std::fs;
 
 use super::*;

@@ -40,7 +40,7 @@ pub(super) fn routes() -> Router<WebState> {
 #[derive(Deserialize)]
 struct WorkQuery {
     #[serde(default)]
-    place: String,
+    position: String,
 }
 
 impl From<Refusal> for WebError {
@@ -95,7 +95,7 @@ async fn work(
             let text = "the hub stops";
             return Err(WebError::new(StatusCode::SERVICE_UNAVAILABLE, text));
         }
-        waited = state.process().wait_for_work(&query.place, &worker.sites) => waited,
+        waited = state.process().wait_for_work(&query.position, &worker.sites) => waited,
     };
     Ok(axum::Json(waited).into_response())
 }

@@ -106,8 +106,8 @@ async fn begin_at_provider(
     let Some(provider) = &guard.oidc else {
         return no_provider();
     };
-    let begun = provider.begin(own_path(&query.next), login_context(&guard));
-    match begun.await {
+    let started = provider.begin(own_path(&query.next), login_context(&guard));
+    match started.await {
         Ok((url, state)) => {
             let cookie = cookie(LOGIN_COOKIE, &state, LOGIN_LIMIT.as_secs(), guard.is_secure);
             let headers = [(header::SET_COOKIE, cookie)];

@@ -164,9 +164,9 @@ impl WebServer {
     pub(crate) async fn serve(self, service: Service, stop: CancellationToken) {
         let mut reloads = service.reloads();
         let history = service.history();
-        let place = history.location().absolute();
+        let position = history.location().absolute();
         let durability = store::file::Durability::Process;
-        if let Err(error) = store::file::replace(&self.store, place.as_bytes(), durability) {
+        if let Err(error) = store::file::replace(&self.store, position.as_bytes(), durability) {
             tracing::warn!("{}", crate::error_chain::chain(&error));
         }
         let access = AccessControl::new(self.access, history);

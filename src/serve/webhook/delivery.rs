@@ -17,7 +17,7 @@ use crate::error_chain::chain;
 use crate::history::HistoryError;
 use crate::history::leases::FleetTask;
 use crate::history::runs::RunEntry;
-use crate::history::webhooks::EndedRun;
+use crate::history::webhooks::UnsentRun;
 use crate::inventory::file_mode;
 use crate::serve::live::LiveEventKind;
 use crate::serve::service::Service;
@@ -207,7 +207,7 @@ impl Webhook {
     }
 
     /// The message about a run. `None`: it has no event of this webhook.
-    fn message(&self, ended: &EndedRun) -> Option<WebhookMessage> {
+    fn message(&self, ended: &UnsentRun) -> Option<WebhookMessage> {
         let run = &ended.run;
         let has = |kind: &RunEventKind| match kind {
             RunEventKind::Failed => run.status.is_failure(),

@@ -213,7 +213,11 @@ async fn pending_revert_of_a_killed_host_is_known_to_another_one() {
         .spawn()
         .unwrap();
     let answers_late = tokio::time::timeout(LIMIT, switch.wait_for_deferred()).await;
-    assert!(answers_late.is_ok(), "{:?}", hosts.lab.log("sw1").received());
+    assert!(
+        answers_late.is_ok(),
+        "{:?}",
+        hosts.lab.log("sw1").received()
+    );
     child.kill().await.unwrap();
     switch.clear_faults();
     switch.resume();

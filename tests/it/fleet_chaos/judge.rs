@@ -141,9 +141,11 @@ impl<'s> Leases<'s> {
         for row in self.rows(shards) {
             self.shards.insert(row[0].clone(), row[1].clone());
         }
-        let results = "SELECT device.name, substring(record from 'n[a-z]r[0-9]+'), run
-            FROM switchtender.resource_status JOIN switchtender.run ON run.id = run
-            JOIN switchtender.device ON device.id = run.device WHERE resource_status.status = 'changed'";
+        // A value that a run has changed is no result of it.
+        let results = "SELECT DISTINCT device.name, found[2], run.id FROM switchtender.resource_status
+            JOIN switchtender.run ON run.id = resource_status.run JOIN switchtender.device ON device.id = run.device,
+            regexp_matches(resource_status.record, '(previous_value\": ?\"|changed ''?)?(n[a-z]r[0-9]+)', 'g') AS found
+            WHERE resource_status.status = 'changed' AND found[1] IS NULL";
         let runs = "SELECT device.name, started / 1000.0, ended / 1000.0 FROM switchtender.run
             JOIN switchtender.device ON device.id = run.device
             WHERE started IS NOT NULL AND run.status NOT IN ('changed', 'unchanged')";

@@ -18,7 +18,7 @@ use super::process::{self, ServeProcess, within_limit};
 type Traffic = Arc<Mutex<Vec<u8>>>;
 
 /// The way from the worker to its hub. Returns its port.
-async fn way_to(port: u16, traffic: &Traffic) -> u16 {
+async fn path_to(port: u16, traffic: &Traffic) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let own = listener.local_addr().unwrap().port();
     let traffic = Arc::clone(traffic);
@@ -57,14 +57,14 @@ fn write_settings(lab: &Lab, text: &str) {
 }
 
 /// A hub at a port, whose inventory has the device of the worker without its secrets.
-fn write_hub(hub: &mut Lab, worker: &Lab, place: &str, port: u16) {
+fn write_hub(hub: &mut Lab, worker: &Lab, address: &str, port: u16) {
     hub.devices.clone_from(&worker.devices);
     hub.environment.clear();
     hub.write_resources("sw1", &[vlan(42, "users")]);
     write_settings(
         hub,
         &format!(
-            "listen = \"127.0.0.1:{port}\"\nstate_dir = \"state\"\nstore = \"{place}\"\n\
+            "listen = \"127.0.0.1:{port}\"\nstate_dir = \"state\"\nstore = \"{address}\"\n\
              [fleet]\nnode = \"hub\"\nsites = [\"default\"]\nlease = \"4s\"\n"
         ),
     );
@@ -107,7 +107,7 @@ async fn worker_runs_the_devices_of_its_site_without_a_database() {
     };
     drop(rustls::crypto::ring::default_provider().install_default());
     let database = server.new_database();
-    let place = server.address(&database);
+    let address = server.address(&database);
     let mut site = Lab::new();
     // A run takes long enough to be followed.
     site.add_switch("sw1", &["latency=20ms"]).await;
@@ -115,11 +115,11 @@ async fn worker_runs_the_devices_of_its_site_without_a_database() {
     site.write_resources("sw1", &[vlan(42, "users")]);
     let mut hub_lab = Lab::new();
     let port = free_port();
-    write_hub(&mut hub_lab, &site, &place, port);
+    write_hub(&mut hub_lab, &site, &address, port);
     let mut hub = ServeProcess::start(&hub_lab, &[]).await;
 
     let traffic = Traffic::default();
-    let way = way_to(port, &traffic).await;
+    let path = path_to(port, &traffic).await;
     let added = process::run(
         &hub_lab,
         &["access", "add-worker", "ber-1", "--sites", "berlin"],
@@ -131,7 +131,7 @@ async fn worker_runs_the_devices_of_its_site_without_a_database() {
         &site,
         &format!(
             "state_dir = \"state\"\n[fleet]\nnode = \"ber-1\"\nsites = [\"berlin\"]\nlease = \"4s\"\n\
-             join = [\"http://127.0.0.1:{way}\"]\ntoken = {{ env = \"WORKER_TOKEN\" }}\n"
+             join = [\"http://127.0.0.1:{path}\"]\ntoken = {{ env = \"WORKER_TOKEN\" }}\n"
         ),
     );
     std::fs::create_dir_all(site.path("state")).unwrap();
@@ -151,11 +151,11 @@ async fn worker_runs_the_devices_of_its_site_without_a_database() {
             .vlans()
             .contains(&(42, "users".to_owned(), false))
     );
-    let asked = process::run(&hub_lab, &["run", "sw1", "--kind", "plan", "--wait"]).await;
-    asked.assert_code(0);
+    let requested = process::run(&hub_lab, &["run", "sw1", "--kind", "plan", "--wait"]).await;
+    requested.assert_code(0);
     let runs = process::run(
         &hub_lab,
-        &["history", "sw1", "--output", "json", "--store", &place],
+        &["history", "sw1", "--output", "json", "--store", &address],
     )
     .await;
     let runs: Vec<Value> = (runs.stdout.lines())

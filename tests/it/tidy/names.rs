@@ -43,7 +43,11 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 /// Names of other libraries, with the library.
-const FOREIGN: &[(&str, &str)] = &[("block_in_place", "tokio"), ("Look", "regex-syntax")];
+const FOREIGN: &[(&str, &str)] = &[
+    ("block_in_place", "tokio"),
+    ("Look", "regex-syntax"),
+    ("seal_in_place_append_tag", "ring"),
+];
 
 fn is_foreign(name: &str) -> bool {
     FOREIGN.iter().any(|(foreign, _)| *foreign == name)

@@ -209,7 +209,9 @@ impl Lab {
     pub fn blocking_command(&self, arguments: &[&str]) -> std::process::Command {
         self.write_inventory();
         let mut command = program::switchtender(arguments);
-        command.arg("--inventory").arg(self.path("inventory.toml"));
+        if arguments[0] != "store" {
+            command.arg("--inventory").arg(self.path("inventory.toml"));
+        }
         if matches!(arguments[0], "apply" | "plan" | "undo") {
             if !arguments.contains(&"--state-dir") {
                 command.arg("--state-dir").arg(self.path("state"));

@@ -52,7 +52,7 @@ pub(super) fn run(worker: Worker<'_>) -> Result<Exit, CommandError> {
         let link = HubLink::new(&worker.join, sites)
             .await
             .map_err(link_error)?;
-        if !reach(&link, &stopping.stop).await? {
+        if !connect(&link, &stopping.stop).await? {
             return Ok(Exit::SUCCESS);
         }
         let Worker {
@@ -119,7 +119,7 @@ pub(super) fn run(worker: Worker<'_>) -> Result<Exit, CommandError> {
 }
 
 /// Waits until a hub answers. False: the process stops.
-async fn reach(link: &HubLink, stop: &CancellationToken) -> Result<bool, CommandError> {
+async fn connect(link: &HubLink, stop: &CancellationToken) -> Result<bool, CommandError> {
     let mut is_reported = false;
     loop {
         match link.space().await {

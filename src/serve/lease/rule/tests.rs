@@ -1,3 +1,5 @@
+//! Cases of the rule of leases: each node decides by it alone.
+
 use super::super::memory::MemoryLeases;
 use super::*;
 

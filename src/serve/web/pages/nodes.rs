@@ -12,20 +12,20 @@ use crate::serve::web::state::WebState;
 #[template(path = "nodes.html")]
 struct NodesPage {
     layout: PageLayout,
-    nodes: Vec<NodeRow>,
-    sites: Vec<SiteRow>,
+    nodes: Vec<NodeTableRow>,
+    sites: Vec<SiteTableRow>,
     tasks: Vec<(String, String)>,
     late_runs: u64,
     problems: Vec<String>,
 }
 
-struct NodeRow {
+struct NodeTableRow {
     node: NodeStatus,
     sites: String,
     release: String,
 }
 
-struct SiteRow {
+struct SiteTableRow {
     name: String,
     shards: String,
     /// The owners, as `NODE (N)`.
@@ -40,7 +40,7 @@ pub(super) async fn page(State(state): State<WebState>, sender: Sender) -> Rende
         late_runs,
         problems,
     } = state.fleet_status(&sender.0).await?;
-    let nodes = nodes.into_iter().map(|node| NodeRow {
+    let nodes = nodes.into_iter().map(|node| NodeTableRow {
         sites: if node.sites.is_empty() {
             "all other sites".to_owned()
         } else {
@@ -65,7 +65,7 @@ pub(super) async fn page(State(state): State<WebState>, sender: Sender) -> Rende
             .next_shards
             .map(|next| format!(", {next} soon"))
             .unwrap_or_default();
-        SiteRow {
+        SiteTableRow {
             name: site.name,
             shards: format!("{}{next}", site.shards),
             owners: owners.collect::<Vec<_>>().join(", "),

@@ -37,7 +37,7 @@ async fn start(store: &StoreLocation, name: &str, sites: &[&str]) -> TestServer 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_reach_the_node_of_the_device() {
+async fn requests_arrive_at_the_node_of_the_device() {
     let Some(server) = PostgreSql::shared() else {
         return;
     };
