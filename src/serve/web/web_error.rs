@@ -30,7 +30,7 @@ pub(crate) struct ErrorBody {
     hint: Option<String>,
     /// The day of a folded run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    folded: Option<FoldedDay>,
+    folded: Option<Box<FoldedDay>>,
 }
 
 impl WebError {
@@ -56,7 +56,7 @@ impl WebError {
         let mut error = Self::new(StatusCode::GONE, day.describe(run)).hint(
             "`keep_unchanged` in serve.toml says how long unchanged runs are stored one by one",
         );
-        error.body.folded = Some(day);
+        error.body.folded = Some(Box::new(day));
         error
     }
 
