@@ -151,6 +151,8 @@ pub(crate) struct NodeRecord {
     /// The load of its processors in percent.
     pub(crate) load_percent: i64,
     pub(crate) running: u32,
+    /// Its lease in milliseconds: others wait so long, also if theirs is shorter.
+    pub(crate) lease_ms: u64,
     /// It has ended in order.
     pub(crate) is_stopped: bool,
 }

@@ -134,9 +134,10 @@ pub(crate) struct LeaseRule {
 
 impl LeaseRule {
     pub(crate) fn new(times: LeaseTimes, node: NodeRecord) -> Self {
+        let lease_ms = u64::try_from(times.lease.as_millis()).unwrap_or(u64::MAX);
         Self {
             times,
-            node,
+            node: NodeRecord { lease_ms, ..node },
             leases: BTreeMap::new(),
             nodes: BTreeMap::new(),
             sites: BTreeMap::new(),
@@ -295,7 +296,7 @@ impl LeaseRule {
         }
         // The others have the same view sooner or later; if a preferred one does not acquire it, the next one does.
         let ranks = u32::try_from(rank).unwrap_or(u32::MAX);
-        let takeover = self.times.takeover();
+        let takeover = self.takeover();
         let wait = match owner {
             None => takeover.saturating_mul(ranks),
             Some(_) => takeover.saturating_mul(ranks.saturating_add(1)),
@@ -303,10 +304,19 @@ impl LeaseRule {
         Some(wait.saturating_sub(now.since(observed.since)))
     }
 
+    /// The time without a beat after which a lease may be taken, by the longest lease of the fleet: the settings of an
+    /// owner can differ from those of this node.
+    fn takeover(&self) -> Duration {
+        let nodes = self.nodes.values();
+        let leases = nodes.map(|found| Duration::from_millis(found.row.node.lease_ms));
+        let lease = leases.fold(self.times.lease, Duration::max);
+        LeaseTimes { lease }.takeover()
+    }
+
     /// The time for which nobody may acquire. `None`: they may. Zero: this node may confirm the server.
     fn amnesty(&self, now: BootTime) -> Option<Duration> {
         let since = self.unconfirmed?;
-        Some(self.times.takeover().saturating_sub(now.since(since)))
+        Some(self.takeover().saturating_sub(now.since(since)))
     }
 
     fn may_take_name(&self, found: &Observed<NodeRow>, now: BootTime) -> bool {
@@ -316,7 +326,7 @@ impl LeaseRule {
         node.boot == self.node.boot
             || node.is_stopped
             || *is_evicted
-            || now.since(found.since) >= self.times.takeover()
+            || now.since(found.since) >= self.takeover()
     }
 
     fn shards(&self) -> impl Iterator<Item = Shard> {
@@ -353,9 +363,7 @@ impl LeaseRule {
     fn is_live(&self, found: &Observed<NodeRow>, now: BootTime) -> bool {
         let row = &found.row;
         row.node.name == self.node.name
-            || (!row.node.is_stopped
-                && !row.is_evicted
-                && now.since(found.since) < self.times.takeover())
+            || (!row.node.is_stopped && !row.is_evicted && now.since(found.since) < self.takeover())
     }
 
     /// The nodes that may have a lease, the preferred one first.
@@ -541,7 +549,7 @@ impl LeaseRule {
             next = if self.may_take_name(found, now) {
                 Duration::ZERO
             } else {
-                let takeover = self.times.takeover();
+                let takeover = self.takeover();
                 next.min(takeover.saturating_sub(now.since(found.since)))
             };
         }

@@ -181,11 +181,8 @@ async fn lost_key_loses_undo_and_digests_only() {
     let ran = hosts.run("b", &["apply", "--yes"]).await;
     ran.assert_contains("secret-digests.json of sw1 is sealed with the key ");
     ran.assert_contains(", which is lost");
-    let sent = hosts.sent();
-    assert!(
-        sent.iter().any(|line| line.contains(&secret(1))),
-        "the secrets are set once more: {sent:?}"
-    );
+    // The device shows these keys, so that no digest is needed.
+    assert_eq!(hosts.sent(), [""; 0]);
     hosts.run("b", &["apply", "--yes"]).await.assert_code(0);
     assert_eq!(hosts.sent(), [""; 0]);
     // The times and results of resources are still there.

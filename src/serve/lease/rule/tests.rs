@@ -108,6 +108,21 @@ fn dead_owner_is_replaced_after_the_takeover_time_on_the_own_clock() {
 }
 
 #[test]
+fn a_shorter_lease_takes_nothing_over_before_the_longer_one_of_the_owner_has_ended() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    let mut b = node(record("b"));
+    let lease = LEASE / 10;
+    b.rule = LeaseRule::new(LeaseTimes { lease }, record("b"));
+    b.exchange_all(&mut store, 5000);
+    b.exchange(&mut store, 5131);
+    assert!(b.shards().is_empty());
+    b.exchange(&mut store, 5132);
+    assert_eq!(b.shards(), all_shards());
+}
+
+#[test]
 fn restarted_process_takes_its_own_leases_back_at_once() {
     let mut store = MemoryLeases::new();
     node(record("a")).exchange_all(&mut store, 0);
