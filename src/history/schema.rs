@@ -59,11 +59,16 @@ pub(super) fn update(connection: &Connection) -> Result<(), HistoryError> {
     updated
 }
 
+/// The other processes do not wait longer for one that is stopped while it writes.
+const PAUSE_LIMIT: &str = "SET LOCAL idle_in_transaction_session_timeout = '10s'";
+
 /// Begins a transaction that writes.
 pub(super) fn begin_write(connection: &Connection) -> Result<(), HistoryError> {
     match connection {
         Connection::Sqlite(_) => connection.execute_batch("BEGIN IMMEDIATE"),
-        Connection::Postgres(_) => connection.execute_batch(&format!("BEGIN; {WRITE_LOCK}")),
+        Connection::Postgres(_) => {
+            connection.execute_batch(&format!("BEGIN; {PAUSE_LIMIT}; {WRITE_LOCK}"))
+        }
     }
 }
 

@@ -128,15 +128,20 @@ impl Node {
             .current_dir(&self.directory)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .kill_on_drop(true);
         command
     }
 
-    /// Runs a command beside the process to its end.
+    /// Runs a command beside the process until it succeeds.
     pub(super) async fn run(&self, arguments: &[&str]) {
-        let ended = self.command(arguments).output().await.unwrap();
-        let text = String::from_utf8_lossy(&ended.stderr);
-        assert!(ended.status.success(), "{arguments:?}: {text}");
+        let succeeds = async {
+            while !self.command(arguments).status().await.unwrap().success() {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        let ended = tokio::time::timeout(LIMIT, succeeds).await;
+        assert!(ended.is_ok(), "{arguments:?} fails");
     }
 
     /// Starts the process, and waits until it serves. Its messages are added to its log.
