@@ -1,7 +1,7 @@
 //! The link between a worker, which has no database, and the hubs of its fleet.
 //!
 //! The worker connects, also through an HTTP proxy; nothing connects to it. What a node asks of its store is a
-//! [`LinkCall`]: [`hub`] answers it for the sites of the worker only, and [`client`] is the store of the worker.
+//! [`protocol::LinkCall`]: [`hub`] answers it for the sites of the worker only, and [`client`] is the store of the worker.
 
 pub(crate) mod client;
 pub(crate) mod hub;
