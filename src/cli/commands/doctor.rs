@@ -16,7 +16,7 @@ use crate::cli::options::store_options::StoreOption;
 use crate::device_conf::CredentialsReaders;
 use check_result::{CheckResult, CheckState};
 
-/// Check configuration, certificates, server, devices and store, with hints
+/// Check configuration, certificates, server, devices and store
 ///
 /// Checks the inventory of --inventory, or `inventory.toml` of the current directory. Without
 /// one, or with a setting of `puppet.conf`, it checks what `switchtender device` needs. The store of

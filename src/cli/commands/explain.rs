@@ -15,7 +15,7 @@ use crate::terminal_text::{Style, TerminalText};
 use crate::validate::rule::{RULES, Rule};
 use topic::Topic;
 
-/// Explain a finding, status, exit code, message or platform, or list them
+/// Explain a finding, status, exit code, message or platform
 ///
 /// Examples:
 ///   switchtender explain host-resource
