@@ -42,7 +42,13 @@ impl Service {
         let node = leases.node();
         let mut is_reported = false;
         loop {
-            match self.copy_new_entries(&node).await {
+            // Another process can have the name: then its log is copied.
+            let copied = if leases.has_name() {
+                self.copy_new_entries(&node).await
+            } else {
+                Ok(())
+            };
+            match copied {
                 Ok(()) => is_reported = false,
                 Err(reason) if !is_reported => {
                     tracing::warn!("cannot copy the audit log to the store: {reason}");
@@ -56,7 +62,9 @@ impl Service {
             }
         }
         // What happened at the end.
-        drop(self.copy_new_entries(&node).await);
+        if leases.has_name() {
+            drop(self.copy_new_entries(&node).await);
+        }
     }
 
     async fn copy_new_entries(&self, node: &str) -> Result<(), String> {

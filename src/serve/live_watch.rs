@@ -273,7 +273,8 @@ impl Service {
         };
         let watch = self.inner.watches.watch(part.run);
         if watch.is_some_and(|watch| watch.request.viewer == part.viewer) {
-            for event in part.events {
+            let events = part.events.into_iter();
+            for event in events.filter(|event| event.run == part.run) {
                 self.live().emit(event);
             }
         }

@@ -129,6 +129,7 @@ pub(crate) struct WorkerToken {
     /// The sites whose devices the node may run.
     pub(crate) sites: BTreeSet<String>,
     /// Digest of the token.
+    #[serde(deserialize_with = "token_digest")]
     pub(crate) sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires: Option<Timestamp>,
@@ -306,8 +307,7 @@ fn token_digest<'de, D: serde::Deserializer<'de>>(value: D) -> Result<String, D:
     if is_digest {
         Ok(text)
     } else {
-        let text =
-            "`sha256` is no digest of a token: write the one of `switchtender access add-token`";
+        let text = "`sha256` is no digest of a token: write the one of `switchtender access add-token` or `add-worker`";
         Err(serde::de::Error::custom(text))
     }
 }
@@ -406,6 +406,10 @@ mod tests {
             ),
             (
                 "[tokens.ci]\nrole = \"view\"\nsha256 = \"swt_s3cret\"\n".to_owned(),
+                3,
+            ),
+            (
+                "[workers.w]\nsites = [\"a\"]\nsha256 = \"swt_s3cret\"\n".to_owned(),
                 3,
             ),
         ] {

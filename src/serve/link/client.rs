@@ -21,6 +21,7 @@ use crate::error_chain::chain;
 use crate::inventory::Secrets;
 use crate::inventory::secrets::LookupError;
 use crate::serve::live_watch::LivePart;
+use crate::serve::run_store::DELIVERY_LIMIT;
 
 /// Limit for a call with its answer, for one about leases, and for a connection. Leases must be renewed at another hub
 /// before they expire.
@@ -204,6 +205,7 @@ impl HubLink {
             body: Some(body),
             limit: match call {
                 LinkCall::Exchange(_) => EXCHANGE_LIMIT,
+                LinkCall::Finish(_) => DELIVERY_LIMIT,
                 _ => CALL_LIMIT,
             },
         };
@@ -258,8 +260,8 @@ impl HubLink {
         }
         let body = answer.receive(LONGEST_TEXT).await.unwrap_or_default();
         let text = refusal(answer.status, &body);
-        // Others are about the hub, or about a proxy on the way.
-        if [400, 403, 409, 413, 422].contains(&answer.status) {
+        // Others are about the hub, or about a proxy before it: another hub, or a later program, can take the call.
+        if [400, 403, 413, 422].contains(&answer.status) {
             Err(LinkError::Refused(text))
         } else {
             Err(LinkError::Unreachable(format!("{hub}: {text}")))

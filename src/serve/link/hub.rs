@@ -1,6 +1,8 @@
 //! A hub answers the calls of workers: each only about the sites of the worker's token.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,9 +15,12 @@ use crate::history::run_key::RunKey;
 use crate::history::{HistoryStore, HistoryWriter, RunId};
 use crate::serve::access::WorkerIdentity;
 use crate::serve::lease::lease_store::LeaseStore as _;
-use crate::serve::release::ReleaseSource as _;
-use crate::serve::run_store::{RunStart, RunStore, RunStoreError, StartCause};
+use crate::serve::lease::rule;
+use crate::serve::lease::shard::MOST_SHARDS;
+use crate::serve::release::{RELEASE_ACCESS, ReleaseSource as _};
+use crate::serve::run_store::{RunStart, RunStore, RunStoreError, StartCause, StoreProblem};
 use crate::serve::service::Service;
+use crate::serve::settings::LONGEST_LEASE;
 use crate::store::blocking_io;
 use crate::store::state_table::StateTable as _;
 
@@ -50,12 +55,12 @@ impl<'a> HubDesk<'a> {
                 let answer = history.exchange(&request).await;
                 json(&answer.map_err(|error| Refusal::Unavailable(error.reason))?)
             }
-            LinkCall::Space => json(&RunStore::space(history).await),
+            LinkCall::Space => stored(RunStore::space(history).await)?,
             LinkCall::UseDevices { devices, time } => {
                 // Other nodes have other devices.
                 let write =
                     move |writer: &HistoryWriter<'_>| writer.update_devices(&devices, false, time);
-                json(&history.write(write).await.map_err(RunStoreError::from))
+                stored(history.write(write).await.map_err(RunStoreError::from))?
             }
             LinkCall::Schedules => {
                 let mut schedules = history.schedules().await;
@@ -63,9 +68,9 @@ impl<'a> HubDesk<'a> {
                     let own = self.own(found.keys().cloned().collect()).await?;
                     found.retain(|device, _| own.contains(device));
                 }
-                json(&schedules)
+                stored(schedules)?
             }
-            LinkCall::SetDue { due, time } => json(&history.set_due(due, time).await),
+            LinkCall::SetDue { due, time } => stored(history.set_due(due, time).await)?,
             LinkCall::Requests => {
                 let mut requests = history.requests().await;
                 if let Ok(found) = &mut requests {
@@ -73,13 +78,19 @@ impl<'a> HubDesk<'a> {
                     let own = self.own(devices.collect()).await?;
                     found.retain(|request| own.contains(&request.run.device));
                 }
-                json(&requests)
+                stored(requests)?
             }
-            LinkCall::Begin(start) => json(&history.begin(start).await),
-            LinkCall::Finish(ended) => json(&history.finish(ended).await),
-            LinkCall::Cancel(cancel) => json(&history.cancel(cancel).await),
+            LinkCall::Begin(start) => stored(history.begin(start).await)?,
+            LinkCall::Finish(mut ended) => {
+                // A worker reports about the device of the run only.
+                let name = self.service.fleet().puppetdb_name(&ended.run.device);
+                let commands = &mut Arc::make_mut(&mut ended).commands;
+                commands.retain(|command| Some(&command.certname) == name.as_ref());
+                stored(history.finish(ended).await)?
+            }
+            LinkCall::Cancel(cancel) => stored(history.cancel(cancel).await)?,
             LinkCall::HasConfiguration { device } => {
-                json(&history.has_configuration(&device).await)
+                stored(history.has_configuration(&device).await)?
             }
             LinkCall::OpenApprovals { time } => {
                 let mut approvals = history.open_approvals(time).await;
@@ -88,17 +99,28 @@ impl<'a> HubDesk<'a> {
                     let own = self.own(devices.collect()).await?;
                     found.retain(|approval| own.contains(&approval.device));
                 }
-                json(&approvals)
+                stored(approvals)?
             }
-            LinkCall::EndApproval { approval } => json(&history.end_approval(approval).await),
+            LinkCall::EndApproval { approval } => stored(history.end_approval(approval).await)?,
             LinkCall::AddApprovedRun { approval, run } => {
-                json(&history.add_approved_run(approval, run).await)
+                stored(history.add_approved_run(approval, run).await)?
             }
             LinkCall::NewestRelease { newer_than } => {
                 let newest = history.newest(newer_than).await;
-                json(&newest.map_err(|error| Refusal::Unavailable(text(&error)))?)
+                let mut newest = newest.map_err(|error| Refusal::Unavailable(text(&error)))?;
+                // A worker has no users.
+                if let Some(release) = &mut newest {
+                    release.files.remove(RELEASE_ACCESS);
+                }
+                json(&newest)
             }
             LinkCall::Blob { sha256 } => {
+                let digest = sha256.clone();
+                let is_of_inputs = history
+                    .query(move |reader| reader.is_in_a_file_beside(&digest, RELEASE_ACCESS));
+                if !is_of_inputs.await? {
+                    return Err(self.foreign("a content that no input of a release has"));
+                }
                 let blob = history.blob(&sha256).await;
                 let blob = blob.map_err(|error| Refusal::Unavailable(text(&error)))?;
                 json(&STANDARD.encode(blob))
@@ -151,13 +173,13 @@ impl<'a> HubDesk<'a> {
             LinkCall::Begin(start) => self.check_begin(start).await,
             LinkCall::Finish(ended) => {
                 self.check_device(&ended.run.device).await?;
-                self.check_device(&ended.due.device).await?;
+                if ended.due.device != ended.run.device {
+                    return Err(self.foreign("the times of another device"));
+                }
                 self.check_run(RunKey::Uuid(ended.run.uuid), &ended.run.device)
                     .await?;
-                let name = self.service.fleet().puppetdb_name(&ended.run.device);
-                let is_own = |certname: &String| Some(certname) == name.as_ref();
-                if !ended.commands.iter().all(|one| is_own(&one.certname)) {
-                    return Err(self.foreign("a report of another device"));
+                if let Some(right) = &ended.right {
+                    self.check_right(right)?;
                 }
                 match &ended.plan {
                     Some(plan) => self.check_approval(plan.approval).await,
@@ -175,7 +197,12 @@ impl<'a> HubDesk<'a> {
                 self.check_device(device).await
             }
             LinkCall::State(StateCall::Change(change)) => self.check_device(&change.device).await,
-            LinkCall::Publish(part) => self.check_run_of_site(part.run).await,
+            LinkCall::Publish(part) => {
+                if part.events.iter().any(|event| event.run != part.run) {
+                    return Err(self.foreign("events of another run"));
+                }
+                self.check_run_of_site(part.run).await
+            }
         }
     }
 
@@ -183,6 +210,17 @@ impl<'a> HubDesk<'a> {
         let node = &request.node;
         if node.name != self.worker.node || node.is_hub {
             return Err(self.foreign(&format!("the node {}", node.name)));
+        }
+        // All nodes follow these numbers.
+        let lease = Duration::from_millis(node.lease_ms);
+        if node.protocol > rule::PROTOCOL.saturating_add(1) || lease > LONGEST_LEASE {
+            return Err(self.foreign("a protocol or a lease that no node has"));
+        }
+        if request.sites.values().any(|shards| *shards > MOST_SHARDS) {
+            return Err(self.foreign("so many shards"));
+        }
+        if request.confirms_server {
+            return Err(self.foreign("confirming the server of the database"));
         }
         let of_devices = node.sites.iter().chain(request.sites.keys());
         for site in of_devices {
@@ -207,7 +245,8 @@ impl<'a> HubDesk<'a> {
 
     async fn check_begin(&self, start: &RunStart) -> Result<(), Refusal> {
         self.check_device(&start.device).await?;
-        self.check_right(start.right.as_ref())?;
+        let right = start.right.as_ref();
+        self.check_right(right.ok_or_else(|| self.foreign("a run without a lease"))?)?;
         match &start.cause {
             StartCause::Request(run) => self.check_run(RunKey::Number(*run), &start.device).await,
             StartCause::New(run) if run.device != start.device => {
@@ -218,8 +257,7 @@ impl<'a> HubDesk<'a> {
     }
 
     /// The right of a run names the node and its shard. The store compares it with the lease.
-    fn check_right(&self, right: Option<&RunRight>) -> Result<(), Refusal> {
-        let right = right.ok_or_else(|| self.foreign("a run without a lease"))?;
+    fn check_right(&self, right: &RunRight) -> Result<(), Refusal> {
         if right.node != self.worker.node {
             return Err(self.foreign(&format!("a run of the node {}", right.node)));
         }
@@ -268,8 +306,10 @@ impl<'a> HubDesk<'a> {
     async fn own(&self, devices: BTreeSet<String>) -> Result<BTreeSet<String>, Refusal> {
         let mut own = BTreeSet::new();
         for device in devices {
-            if self.check_device(&device).await.is_ok() {
-                own.insert(device);
+            match self.check_device(&device).await {
+                Ok(()) => drop(own.insert(device)),
+                Err(Refusal::Foreign { .. }) => {}
+                Err(refusal) => return Err(refusal),
             }
         }
         Ok(own)
@@ -327,6 +367,16 @@ fn of_table(history: &HistoryStore, call: StateCall) -> String {
         StateCall::Devices => json(&history.devices()),
         StateCall::Key => json(&history.key()),
         StateCall::UseKey { fingerprint } => json(&history.use_key(&fingerprint)),
+    }
+}
+
+/// The answer of the store. If it cannot be reached from here, another hub can.
+fn stored<T: Serialize>(answer: Result<T, RunStoreError>) -> Result<String, Refusal> {
+    match answer {
+        Err(error) if error.problem == StoreProblem::Unreachable => {
+            Err(Refusal::Unavailable(error.text))
+        }
+        answer => Ok(json(&answer)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Leases of a worker over the link. The deadline of a lease is the worker's own clock: the way adds no risk.
+//! Leases of a worker over the link. The deadline of a lease is on the worker's own clock: a slow link adds no risk.
 
 use async_trait::async_trait;
 

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, Query, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequestParts, Query, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
@@ -64,13 +65,25 @@ impl From<Refusal> for WebError {
     }
 }
 
+/// The worker that sends a request. It is known before a body is read.
+struct Worker(WorkerIdentity);
+
+impl FromRequestParts<WebState> for Worker {
+    type Rejection = WebError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &WebState) -> Result<Self, WebError> {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        let ConnectInfo(peer) = *peer.expect("each connection has an address");
+        worker(state, &parts.headers, peer).map(Self)
+    }
+}
+
 async fn call(
     State(state): State<WebState>,
+    Worker(worker): Worker,
     Extension(ConnectInfo(peer)): Extension<ConnectInfo<SocketAddr>>,
-    headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, WebError> {
-    let worker = worker(&state, &headers, peer)?;
     let call: LinkCall = serde_json::from_slice(&body)
         .map_err(|error| WebError::invalid(format!("the call is invalid: {error}")))?;
     let desk = HubDesk::new(state.process(), &worker)?;
@@ -84,11 +97,9 @@ async fn call(
 
 async fn work(
     State(state): State<WebState>,
-    Extension(ConnectInfo(peer)): Extension<ConnectInfo<SocketAddr>>,
-    headers: HeaderMap,
+    Worker(worker): Worker,
     Query(query): Query<WorkQuery>,
 ) -> Result<Response, WebError> {
-    let worker = worker(&state, &headers, peer)?;
     HubDesk::new(state.process(), &worker)?;
     let waited = tokio::select! {
         () = state.stop.cancelled() => {

@@ -129,6 +129,11 @@ fn foreign_calls() -> Vec<LinkCall> {
             let task = LeaseSubject::Task(FleetTask::Retention);
             request.acquire.push(claim(task));
         }),
+        // Numbers that all nodes follow, and what only a hub may say.
+        exchange(|request| request.node.protocol = u32::MAX),
+        exchange(|request| request.node.lease_ms = u64::MAX),
+        exchange(|request| request.sites = BTreeMap::from([("site-0".to_owned(), u32::MAX)])),
+        exchange(|request| request.confirms_server = true),
         LinkCall::SetDue {
             due: vec![DueTime {
                 device: other(),
