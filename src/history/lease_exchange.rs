@@ -24,7 +24,7 @@ const ACQUISITION: &str = "SAVEPOINT acquisition; SET LOCAL lock_timeout = '1s'"
 const NO_ACQUISITION: &str = "ROLLBACK TO SAVEPOINT acquisition";
 
 /// The start of the server with its timeline: both change when another server continues.
-pub(super) const SERVER: &str = "SELECT pg_postmaster_start_time()::text || ' '
+pub(super) const SERVER: &str = "SELECT extract(epoch FROM pg_postmaster_start_time())::text || ' '
     || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)";
 
 /// The topic of what other nodes should see before their next renewal.

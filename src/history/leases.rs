@@ -130,6 +130,7 @@ pub(crate) struct LeaseRow {
 
 /// What a node says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(default)]
 pub(crate) struct NodeRecord {
     pub(crate) name: String,
     /// The boot of its machine, with its state directory: an equal one is this machine with the same files.
@@ -153,6 +154,8 @@ pub(crate) struct NodeRecord {
     pub(crate) running: u32,
     /// Its lease in milliseconds: others wait so long, also if theirs is shorter.
     pub(crate) lease_ms: u64,
+    /// It ends: no run begins.
+    pub(crate) is_stopping: bool,
     /// It has ended in order.
     pub(crate) is_stopped: bool,
 }
@@ -190,6 +193,7 @@ pub(crate) struct LeaseClaim {
 
 /// What a node sends in one exchange.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct LeaseRequest {
     pub(crate) node: NodeRecord,
     /// The first exchange of a process: an earlier wish of the operator about the node ends.
@@ -211,6 +215,7 @@ pub(crate) struct LeaseRequest {
 
 /// What the store answers, after it has done what the node asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct LeaseAnswer {
     /// Another process has the name of the node. Nothing was done.
     pub(crate) is_name_taken: bool,

@@ -452,5 +452,5 @@ CREATE TABLE fleet_server (
     server TEXT NOT NULL
 );
 CREATE SEQUENCE lease_epoch;
-INSERT INTO fleet_server (server) SELECT pg_postmaster_start_time()::text || ' '
+INSERT INTO fleet_server (server) SELECT extract(epoch FROM pg_postmaster_start_time())::text || ' '
     || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);

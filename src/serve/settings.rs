@@ -58,7 +58,7 @@ use switchtender_devices::regular_file;
 
 pub(crate) use backup_settings::BackupSettings;
 pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, RuleSubject};
-pub(crate) use fleet_settings::FleetSettings;
+pub(crate) use fleet_settings::{FleetSettings, LONGEST_LEASE};
 pub(crate) use parts::{RELEASE_SETTINGS, SettingsKeys};
 
 use super::access::{DeviceLimit, OidcSettings};

@@ -231,6 +231,7 @@ async fn no_write_is_stale_when_the_database_fails_over() {
         let Verdict {
             stale, lost, twice, ..
         } = &chaos.verdict;
+        assert!(chaos.verdict.writes > 10, "{}", chaos.verdict.writes);
         assert!(stale.is_empty(), "{}", stale.join("\n"));
         // What an asynchronous standby had not received is lost.
         if !loses {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::history::leases::{FleetTask, LeaseAnswer, LeaseSubject, NodeRow, Shard};
 
 /// A node without a beat for this time does not answer: three beats of the default lease.
-const SILENT_SECONDS: i64 = 30;
+pub(crate) const SILENT_SECONDS: i64 = 30;
 
 /// The nodes, sites and shards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use super::rule::PROTOCOL;
@@ -26,9 +26,13 @@ pub(crate) fn node_record(
         None => host_name()?,
     };
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    let id = directory_id(state_dir)?;
+    // A copy of the directory has its file, but another inode.
+    let directory = fs::metadata(state_dir)?;
+    let (device, inode) = (directory.dev(), directory.ino());
     Ok(NodeRecord {
         name,
-        boot: format!("{} {}", boot.trim(), directory_id(state_dir)?),
+        boot: format!("{} {id} {device}:{inode}", boot.trim()),
         program: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: PROTOCOL,
         sites: settings.sites.clone(),

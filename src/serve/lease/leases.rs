@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::lease_store::LeaseStore;
 use super::right::LeaseRight;
 use super::rule::{LeaseRule, LeaseTimes, NodeSituation, ShardProblem};
-use crate::clock::{self, BootTime};
+use crate::clock;
 use crate::history::leases::{DEFAULT_SITE, FleetTask, LeaseSubject, NodeRecord, Shard};
 use crate::history::run::RunRight;
 
@@ -39,8 +39,6 @@ struct LeasesState {
     rights: BTreeMap<LeaseSubject, Arc<LeaseRight>>,
     /// Why the last exchange has no answer.
     problem: Option<String>,
-    /// The last answer.
-    answered: Option<BootTime>,
     takeovers: u64,
 }
 
@@ -56,7 +54,7 @@ impl SiteShare {
     pub(crate) fn of(self, limit: usize) -> usize {
         let all = usize::try_from(self.all.max(1)).unwrap_or(usize::MAX);
         let held = usize::try_from(self.held.max(1)).unwrap_or(usize::MAX);
-        (limit * held / all).max(held)
+        (limit.saturating_mul(held) / all).max(held)
     }
 }
 
@@ -96,7 +94,6 @@ impl Leases {
                 rule: LeaseRule::new(times, node),
                 rights: BTreeMap::new(),
                 problem: None,
-                answered: None,
                 takeovers: 0,
             }),
         }
@@ -174,7 +171,6 @@ impl Leases {
                 if state.problem.take().is_some() {
                     tracing::warn!("the store answers again");
                 }
-                state.answered = Some(now);
                 self.use_leases(&mut state);
             }
             Err(error) => {
@@ -258,6 +254,11 @@ impl Leases {
         let state = self.state();
         let right = state.rights.get(&LeaseSubject::Task(task))?;
         right.is_open().then(|| Arc::clone(right))
+    }
+
+    /// Whether this process is the node of its name.
+    pub(crate) fn has_name(&self) -> bool {
+        self.state().rule.has_name()
     }
 
     /// The name of this node.

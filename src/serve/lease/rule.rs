@@ -122,6 +122,8 @@ pub(crate) struct LeaseRule {
     beats: Vec<i64>,
     /// The store has accepted the name of the node.
     is_named: bool,
+    /// It had accepted it before: who has the name since is another process, also with the same boot.
+    was_named: bool,
     server: Option<String>,
     /// Since when the server is seen without the confirmation that earlier leases have expired.
     unconfirmed: Option<BootTime>,
@@ -144,6 +146,7 @@ impl LeaseRule {
             held: BTreeMap::new(),
             beats: Vec::new(),
             is_named: false,
+            was_named: false,
             server: None,
             unconfirmed: None,
             moves: Vec::new(),
@@ -153,6 +156,11 @@ impl LeaseRule {
 
     pub(crate) fn node(&self) -> &NodeRecord {
         &self.node
+    }
+
+    /// Whether this process is the node of its name.
+    pub(crate) fn has_name(&self) -> bool {
+        self.is_named
     }
 
     pub(crate) fn held(&self) -> &BTreeMap<LeaseSubject, HeldLease> {
@@ -181,6 +189,7 @@ impl LeaseRule {
             load_percent: situation.load_percent,
             running: situation.running,
             release: situation.release,
+            is_stopping: situation.is_stopping,
             is_stopped: situation.is_stopped,
             ..self.node.clone()
         };
@@ -204,14 +213,15 @@ impl LeaseRule {
         beats.extend(takes_name.map(|found| found.row.beat));
         LeaseRequest {
             node: self.node.clone(),
-            is_start: !self.is_named,
+            is_start: !self.was_named,
             beats,
             beat,
             renew: self.held.keys().cloned().collect(),
             acquire,
             release: self.releasing.iter().cloned().collect(),
             server: self.server.clone(),
-            confirms_server: self.amnesty(now) == Some(Duration::ZERO),
+            // The database is that of the hubs.
+            confirms_server: self.node.is_hub && self.amnesty(now) == Some(Duration::ZERO),
             sites: situation.sites.clone(),
         }
     }
@@ -307,10 +317,16 @@ impl LeaseRule {
     /// The time without a beat after which a lease may be taken, by the longest lease of the fleet: the settings of an
     /// owner can differ from those of this node.
     fn takeover(&self) -> Duration {
+        self.fleet_times().takeover()
+    }
+
+    fn fleet_times(&self) -> LeaseTimes {
+        // A node that has ended in order has no lease.
         let nodes = self.nodes.values();
+        let nodes = nodes.filter(|found| !found.row.node.is_stopped);
         let leases = nodes.map(|found| Duration::from_millis(found.row.node.lease_ms));
         let lease = leases.fold(self.times.lease, Duration::max);
-        LeaseTimes { lease }.takeover()
+        LeaseTimes { lease }
     }
 
     /// The time for which nobody may acquire. `None`: they may. Zero: this node may confirm the server.
@@ -323,7 +339,7 @@ impl LeaseRule {
         let NodeRow {
             node, is_evicted, ..
         } = &found.row;
-        node.boot == self.node.boot
+        (node.boot == self.node.boot && !self.was_named)
             || node.is_stopped
             || *is_evicted
             || now.since(found.since) >= self.takeover()
@@ -372,6 +388,7 @@ impl LeaseRule {
             self.is_live(found, now)
                 && !found.row.is_draining
                 && !found.row.is_evicted
+                && !found.row.node.is_stopping
                 && !found.row.node.is_stopped
                 && self.is_compatible(&found.row, now)
                 && self.may_have(&found.row.node, subject)
@@ -434,6 +451,7 @@ impl LeaseRule {
             self.beats.clear();
         } else {
             self.is_named = true;
+            self.was_named = true;
             self.beats.push(request.beat);
             let old = self.beats.len().saturating_sub(OLD_BEATS);
             self.beats.drain(..old);
@@ -519,8 +537,10 @@ impl LeaseRule {
     pub(crate) fn no_answer(&mut self, request: &LeaseRequest) {
         if self.is_named {
             self.beats.push(request.beat);
-            let old = self.beats.len().saturating_sub(UNANSWERED_BEATS);
-            self.beats.drain(..old);
+            // The first are those of the last answers: the store has one of them if no request has arrived since.
+            if self.beats.len() > UNANSWERED_BEATS {
+                self.beats.remove(OLD_BEATS);
+            }
         }
     }
 
@@ -535,7 +555,9 @@ impl LeaseRule {
         }
         let mut next = self.times.beat();
         if let Some(amnesty) = self.amnesty(now) {
-            next = next.min(amnesty);
+            if self.node.is_hub {
+                next = next.min(amnesty);
+            }
         } else if self.is_named {
             let waits = self
                 .leases

@@ -4,6 +4,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::history::leases::Shard;
 
+/// Most shards of a site: more than a million devices need.
+pub(crate) const MOST_SHARDS: u32 = 4096;
+
 /// Devices of a shard of a new site.
 const SHARD_SIZE: usize = 250;
 

@@ -10,7 +10,7 @@ use crate::serve::link::settings::JoinSettings;
 
 const DEFAULT_LEASE: Duration = Duration::from_secs(120);
 const SHORTEST_LEASE: Duration = Duration::from_secs(2);
-const LONGEST_LEASE: Duration = Duration::from_secs(60 * 60);
+pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(60 * 60);
 
 /// This process as a node.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -73,6 +73,11 @@ impl ServeSettings {
         !self.keys.release.is_empty()
     }
 
+    /// Whether the file names its inventory.
+    pub(crate) fn names_inventory(&self) -> bool {
+        self.keys.release.iter().any(|(key, _)| *key == "inventory")
+    }
+
     /// The directories of catalogs and of desired state.
     pub(crate) fn catalog_paths(&self) -> BTreeSet<&CatalogPath> {
         let rules = self.rules.iter().map(DeviceRule::settings);

@@ -172,7 +172,7 @@ async fn evicted_node_is_replaced_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn paused_owner_writes_nothing_after_its_lease() {
+async fn paused_owner_loses_its_lease_and_gets_it_back() {
     let Some(fleet) = TestFleet::new("3s").await else {
         return;
     };

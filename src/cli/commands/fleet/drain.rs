@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print};
 use crate::cli::options::store_options::{StoreOption, store_error};
+use crate::serve::lease::fleet_status::SILENT_SECONDS;
 use crate::terminal_text::TerminalText;
 
 /// Interval between looks at the leases.
@@ -49,6 +50,21 @@ pub(super) fn run(args: &FleetDrainArgs) -> Result<Exit, CommandError> {
             );
             print(&TerminalText::of_line(text));
             return Ok(Exit::SUCCESS);
+        }
+        if let Some(row) = rows.nodes.iter().find(|row| row.node.name == args.node) {
+            if !row.is_draining {
+                let text = format!(
+                    "the drain of the node {} has ended: it was restarted",
+                    args.node
+                );
+                return Err(CommandError::new(text).hint("run the command again"));
+            }
+            if row.age_seconds > SILENT_SECONDS {
+                let (node, age) = (&args.node, row.age_seconds);
+                let text = format!("the node {node} has not answered for {age} s");
+                let hint = format!("when its host is off, run `switchtender fleet evict {node}`");
+                return Err(CommandError::new(text).hint(hint));
+            }
         }
         if left != printed {
             eprint_notice(&format!("{left} leases wait for the end of their runs"));

@@ -72,7 +72,9 @@ pub(super) fn run(args: &FleetPublishArgs, global: &Global) -> Result<Exit, Comm
     }
     refuse(errors)?;
     let mut catalogs = Vec::new();
-    if settings.inventory.exists() {
+    // Only a proxy of a Puppet Server needs no inventory.
+    let needs_inventory = settings.names_inventory() || !settings.catalog_paths().is_empty();
+    if needs_inventory || settings.inventory.exists() {
         let fleet = block_on(load(&settings))?;
         let warnings = fleet.warnings.iter();
         warnings.for_each(|found| eprint_notice(&format!("warning: {}", found.message)));

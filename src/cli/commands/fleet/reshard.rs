@@ -1,9 +1,8 @@
 //! `switchtender fleet reshard`: another number of shards of a site.
 
-use std::num::NonZeroU32;
-
 use crate::cli::exit::{CommandError, Exit, print};
 use crate::cli::options::store_options::{StoreOption, store_error};
+use crate::serve::lease::shard::MOST_SHARDS;
 use crate::terminal_text::TerminalText;
 
 /// Give a site another number of shards
@@ -19,8 +18,8 @@ pub(crate) struct FleetReshardArgs {
     site: String,
 
     /// Number of shards, about one for 250 devices
-    #[arg(value_name = "N")]
-    shards: NonZeroU32,
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_SHARDS)))]
+    shards: u32,
 
     #[command(flatten)]
     store: StoreOption,
@@ -28,7 +27,7 @@ pub(crate) struct FleetReshardArgs {
 
 pub(super) fn run(args: &FleetReshardArgs) -> Result<Exit, CommandError> {
     let history = super::open(&args.store)?;
-    let (site, shards) = (args.site.clone(), args.shards.get());
+    let (site, shards) = (args.site.clone(), args.shards);
     let is_known = history.write_and_wait(move |writer| writer.reshard_site(&site, shards));
     if !is_known.map_err(store_error)? {
         let text = format!("unknown site: {}", args.site);

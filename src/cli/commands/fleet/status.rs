@@ -6,7 +6,7 @@ use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::serve::lease::fleet_status::FleetStatus;
 use crate::terminal_text::TerminalText;
 
-/// Show the nodes, sites and shards; exits with 1 if devices have no node
+/// Show the nodes, sites and shards; exits with 1 if there are errors
 ///
 /// Example: switchtender fleet status
 #[derive(Debug, clap::Args)]

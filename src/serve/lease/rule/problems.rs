@@ -59,7 +59,7 @@ impl LeaseRule {
         let observed = self.leases.get(&subject);
         let owner = observed.and_then(|observed| observed.row.owner.as_ref());
         if let Some((owner, observed)) = owner.zip(observed)
-            && now.since(observed.since) < self.times.beat().saturating_mul(3)
+            && now.since(observed.since) < self.fleet_times().beat().saturating_mul(3)
         {
             return ShardProblem::Owner(owner.clone());
         }
@@ -74,7 +74,7 @@ impl LeaseRule {
         }
         match (owner, observed) {
             (Some(_), Some(observed)) => {
-                let takeover = self.times.takeover();
+                let takeover = self.takeover();
                 ShardProblem::Takeover(takeover.saturating_sub(now.since(observed.since)))
             }
             _ => ShardProblem::Free,

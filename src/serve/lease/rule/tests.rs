@@ -123,6 +123,19 @@ fn a_shorter_lease_takes_nothing_over_before_the_longer_one_of_the_owner_has_end
 }
 
 #[test]
+fn name_and_leases_stay_after_a_long_outage_of_the_store() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    for beat in 0..200 {
+        let request = a.rule.request(at(10), -1 - beat, &a.situation);
+        a.rule.no_answer(&request);
+    }
+    assert_eq!(a.exchange(&mut store, 2000), LeaseChanges::default());
+    assert_eq!(a.shards(), all_shards());
+}
+
+#[test]
 fn restarted_process_takes_its_own_leases_back_at_once() {
     let mut store = MemoryLeases::new();
     node(record("a")).exchange_all(&mut store, 0);
