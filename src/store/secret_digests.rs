@@ -40,6 +40,9 @@ struct Digests {
     /// The resources and attributes of the secrets that this run has set.
     #[serde(skip)]
     set: BTreeSet<(String, String)>,
+    /// The store has the key.
+    #[serde(skip)]
+    is_stored: bool,
 }
 
 impl std::fmt::Debug for Digests {
@@ -54,7 +57,13 @@ impl SecretDigests {
     /// The digests of earlier runs; none, with a new key, if there was no run.
     pub(crate) fn load(store: &DeviceStore) -> Result<Self, StoreError> {
         let loaded: Option<Digests> = store.load(FILE, VERSION)?;
-        Ok(loaded.map_or_else(Self::new, Self::of))
+        let stored = |digests| {
+            Self::of(Digests {
+                is_stored: true,
+                ..digests
+            })
+        };
+        Ok(loaded.map_or_else(Self::new, stored))
     }
 
     /// None, with a new key.
@@ -64,6 +73,7 @@ impl SecretDigests {
             by_resource: BTreeMap::new(),
             changed: false,
             set: BTreeSet::new(),
+            is_stored: false,
         })
     }
 
@@ -92,9 +102,9 @@ impl SecretDigests {
 
     /// Writes the key if it is new, so that later runs have the same digests.
     pub(crate) fn save_key(&self, store: &DeviceStore) -> Result<(), StoreError> {
-        if !store.has(FILE)? {
+        {
             let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
-            digests.changed = true;
+            digests.changed |= !digests.is_stored;
         }
         self.save(store)
     }

@@ -149,7 +149,7 @@ impl DeviceStore {
     }
 
     /// Whether files of this host are not in the store.
-    pub(super) fn has_own_files(&self) -> Result<bool, StoreError> {
+    fn has_own_files(&self) -> Result<bool, StoreError> {
         Ok(match self.copies()? {
             Some(copies) => !copies.pending.is_empty(),
             None => !own_structures(&self.name_dir())?.is_empty(),
@@ -167,13 +167,31 @@ impl DeviceStore {
                 if !shared.files(&self.device)?.is_empty() {
                     return self.set_aside(&own);
                 }
-                let pending = own.into_iter().map(|file| (file, None)).collect();
-                let copies = Copies { pending };
+                let copies = self.first_copies()?;
                 self.save_copies(&copies)?;
                 copies
             }
         };
         self.deliver(shared, copies)
+    }
+
+    /// A state from before the store: all of it waits. It is older than each lease, so what another host writes
+    /// meanwhile prevails.
+    fn first_copies(&self) -> Result<Copies, StoreError> {
+        let own = own_structures(&self.name_dir())?.into_iter();
+        Ok(Copies {
+            pending: own.map(|file| (file, Some(0))).collect(),
+        })
+    }
+
+    /// Synchronizes, unless a run has the device.
+    pub(super) fn move_own_files(&self, shared: &SharedState) -> Result<(), StoreError> {
+        if self.has_own_files()?
+            && let Ok(_lock) = self.lock(&super::LockSubject::Name)
+        {
+            self.synchronize_with(shared)?;
+        }
+        Ok(())
     }
 
     fn deliver(&self, shared: &SharedState, mut copies: Copies) -> Result<(), StoreError> {
@@ -215,7 +233,7 @@ impl DeviceStore {
         match self.copies()? {
             Some(copies) if !copies.pending.contains_key(file) => Ok(()),
             copies => {
-                let mut copies = copies.unwrap_or_default();
+                let mut copies = copies.map_or_else(|| self.first_copies(), Ok)?;
                 copies.pending.remove(file);
                 self.save_copies(&copies)
             }
@@ -224,7 +242,8 @@ impl DeviceStore {
 
     /// Notes that a structure waits for the store.
     pub(super) fn note_pending(&self, file: &str) -> Result<(), StoreError> {
-        let mut copies = self.copies()?.unwrap_or_default();
+        let copies = self.copies()?;
+        let mut copies = copies.map_or_else(|| self.first_copies(), Ok)?;
         copies.pending.insert(file.to_owned(), self.epoch);
         self.save_copies(&copies)
     }

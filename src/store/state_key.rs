@@ -97,21 +97,14 @@ impl StateKey {
     /// The table has another key.
     pub(crate) fn open(root: &Path, table: &dyn StateTable) -> Result<Self, StateKeyError> {
         let path = root.join(FILE);
-        let key = match (Self::read(&path)?, table.key()?) {
-            (Some(key), _) => key,
-            (None, Some(in_force)) => return Err(StateKeyError::Missing { path, in_force }),
-            (None, None) => Self::create(&path)?,
-        };
-        let own = key.fingerprint();
-        let in_force = table.use_key(&own)?;
-        if in_force == own {
-            Ok(key)
-        } else {
-            Err(StateKeyError::Other {
-                path,
-                own,
-                in_force,
-            })
+        match (Self::read(&path)?, table.key()?) {
+            (own, Some(in_force)) => Self::verified(own, path, in_force),
+            (own, None) => {
+                let key = own.map_or_else(|| Self::create(&path), Ok)?;
+                // Another host can have been faster.
+                let in_force = table.use_key(&key.fingerprint())?;
+                Self::verified(Some(key), path, in_force)
+            }
         }
     }
 
@@ -125,15 +118,28 @@ impl StateKey {
         table: &dyn StateTable,
     ) -> Result<Option<String>, StateKeyError> {
         let path = root.join(FILE);
-        match (Self::read(&path)?, table.key()?) {
-            (_, None) => Ok(None),
-            (None, Some(in_force)) => Err(StateKeyError::Missing { path, in_force }),
-            (Some(key), Some(in_force)) if key.fingerprint() == in_force => Ok(Some(in_force)),
-            (Some(key), Some(in_force)) => Err(StateKeyError::Other {
+        let own = Self::read(&path)?;
+        let Some(in_force) = table.key()? else {
+            return Ok(None);
+        };
+        Self::verified(own, path, in_force.clone())?;
+        Ok(Some(in_force))
+    }
+
+    /// The key of the host, if it is the one of the table.
+    fn verified(own: Option<Self>, path: PathBuf, in_force: String) -> Result<Self, StateKeyError> {
+        let Some(key) = own else {
+            return Err(StateKeyError::Missing { path, in_force });
+        };
+        let own = key.fingerprint();
+        if own == in_force {
+            Ok(key)
+        } else {
+            Err(StateKeyError::Other {
                 path,
-                own: key.fingerprint(),
+                own,
                 in_force,
-            }),
+            })
         }
     }
 

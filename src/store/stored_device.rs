@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 use switchtender_devices::names::DeviceName;
 
+use super::shared_state::is_unreachable;
 use super::{DeviceStore, LockError, LockSubject, Store, StoreError, directory_name, file};
 
 /// The report of the last run, below the directory of a device.
@@ -63,15 +64,19 @@ impl Store {
     /// # Errors
     /// As [`DeviceStore::synchronize`].
     pub(crate) fn synchronize(&self) -> Result<(), StoreError> {
-        if self.shared.is_none() {
+        let Some(shared) = &self.shared else {
             return Ok(());
-        }
+        };
         for name in self.local_names()? {
-            let device = self.device(&name);
-            if device.has_own_files()?
-                && let Ok(_lock) = device.lock(&LockSubject::Name)
-            {
-                device.synchronize()?;
+            match self.device(&name).move_own_files(shared) {
+                // Those of the other devices wait, too.
+                Err(error) if is_unreachable(&error) => return Ok(()),
+                // A run of the device has the error, too. The other devices go on.
+                Err(error) => tracing::warn!(
+                    "{name}: its state is not in the store: {}",
+                    crate::error_chain::chain(&error)
+                ),
+                Ok(()) => {}
             }
         }
         Ok(())

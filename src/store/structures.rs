@@ -8,6 +8,7 @@ use switchtender_devices::format_version::FormatVersion;
 
 use super::file::{self, Durability};
 use super::shared_state::{NewBody, SharedState, is_unreachable};
+use super::state_key::SealedError;
 use super::{DeviceStore, StoreError, directory_name};
 
 /// What happens to a structure while the store is away.
@@ -188,7 +189,14 @@ impl DeviceStore {
     }
 
     fn copy_to(&self, target: &DeviceStore, name: &str) -> Result<(), StoreError> {
-        let bytes = self.read(name)?.unwrap_or_default();
+        let bytes = match self.read(name) {
+            // What nobody can read any more is not moved.
+            Err(StoreError::Sealed(SealedError::OtherKey { .. })) => return Ok(()),
+            found => found?,
+        };
+        let Some(bytes) = bytes else {
+            return Ok(());
+        };
         if let Some(shared) = &target.shared {
             let change = NewBody {
                 bytes: Some(&bytes),

@@ -88,7 +88,9 @@ impl ConnectedDevice {
             locks.take(&LockSubject::Address(address.clone())).await?;
             if kind.writes_state() {
                 let ends = (run.request.ends_sessions, settings.ends_sessions);
-                let sessions = OwnSessions::load(run.store, address, ends)?;
+                let store = run.store.clone();
+                let load = move || OwnSessions::load(&store, address, ends);
+                let sessions = blocking_io::run(load).await?;
                 run.sessions = Some(Arc::new(sessions));
                 record_sessions(run, &mut connector);
             }

@@ -14,6 +14,8 @@ use test_support::program::ProgramOutput;
 /// The time after which the device reverts, in the platform's definition.
 const TIMER: Duration = Duration::from_secs(300);
 const SECRETS: usize = 25;
+/// The secret of a user, of which the device shows a hash only.
+const USER_SECRET: &str = "pl4ntedUserZq";
 /// A limit that only a defect exceeds.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -63,7 +65,19 @@ impl Hosts {
     }
 
     fn desire(&self, description: &str) {
+        self.desire_also(description, None);
+    }
+
+    /// Also a user, for whom only a digest shows that the secret is set.
+    fn desire_with_user(&self, description: &str) {
+        let user = json!({"privilege": 15, "secret": USER_SECRET});
+        let user = sensitive(resource("Ios_user", "net", user), &["secret"]);
+        self.desire_also(description, Some(user));
+    }
+
+    fn desire_also(&self, description: &str, other: Option<Value>) {
         let mut resources: Vec<Value> = (1..=SECRETS).map(key).collect();
+        resources.extend(other);
         let desired = json!({"enable": true, "description": description});
         resources.push(resource(
             "Network_interface",
@@ -121,10 +135,13 @@ async fn another_host_continues_the_state_and_the_database_has_no_secret() {
     let Some(hosts) = Hosts::new(&[]).await else {
         return;
     };
-    hosts.desire("desk");
+    hosts.desire_with_user("desk");
     hosts.run("a", &["apply", "--yes"]).await.assert_code(0);
     let before = hosts.lab.switches["sw1"].running_config();
     assert!(before.contains(&secret(SECRETS)), "{before}");
+    let user = "username net privilege 15 secret 9 ";
+    assert!(before.contains(user), "{before}");
+    assert!(!before.contains(USER_SECRET), "{before}");
 
     // Without the key nothing is done, and nothing is created.
     let refused = hosts.run("b", &["plan"]).await;
@@ -139,10 +156,10 @@ async fn another_host_continues_the_state_and_the_database_has_no_secret() {
     assert_eq!(hosts.sent(), [""; 0], "the secrets are not set again");
 
     // Somebody else changes the description: that is drift, for the other host, too.
-    hosts.desire("by hand");
+    hosts.desire_with_user("by hand");
     let by_hand = ["apply", "--yes", "--state-dir", "elsewhere"];
     hosts.lab.run(&by_hand).await.assert_code(0);
-    hosts.desire("printer");
+    hosts.desire_with_user("printer");
     let ran = hosts.run("b", &["apply", "--yes"]).await;
     ran.assert_contains("'by hand' to 'printer' (corrective)");
 
@@ -157,7 +174,7 @@ async fn another_host_continues_the_state_and_the_database_has_no_secret() {
         dump.contains("device_state") && dump.contains("sw1"),
         "{dump}"
     );
-    for secret in (1..=SECRETS).map(secret) {
+    for secret in (1..=SECRETS).map(secret).chain([USER_SECRET.to_owned()]) {
         assert!(!dump.contains(&secret), "{secret} is in the database");
         assert!(
             !dump.contains(&hex::encode(&secret)),
@@ -171,7 +188,7 @@ async fn lost_key_loses_undo_and_digests_only() {
     let Some(hosts) = Hosts::new(&[]).await else {
         return;
     };
-    hosts.desire("desk");
+    hosts.desire_with_user("desk");
     hosts.run("a", &["apply", "--yes"]).await.assert_code(0);
     let new_key = ["store", "new-key"];
     let ran = hosts.run("b", &new_key).await;
@@ -181,15 +198,23 @@ async fn lost_key_loses_undo_and_digests_only() {
     let ran = hosts.run("b", &["apply", "--yes"]).await;
     ran.assert_contains("secret-digests.json of sw1 is sealed with the key ");
     ran.assert_contains(", which is lost");
-    // The device shows these keys, so that no digest is needed.
+    // The device shows the NTP keys. It shows a hash of the secret of the user, which is set once more.
+    let set = format!("username net privilege 15 secret {USER_SECRET}");
+    assert_eq!(hosts.sent(), ["no username net", &*set]);
+    let again = hosts.run("b", &["apply", "--yes"]).await;
+    again.assert_code(0);
+    assert!(!again.text().contains("which is lost"), "{}", again.text());
     assert_eq!(hosts.sent(), [""; 0]);
-    hosts.run("b", &["apply", "--yes"]).await.assert_code(0);
+    // Another host with the new key knows that it is set.
+    fs::create_dir_all(hosts.lab.path("c")).unwrap();
+    fs::copy(hosts.lab.path("b/state.key"), hosts.lab.path("c/state.key")).unwrap();
+    hosts.run("c", &["apply", "--yes"]).await.assert_code(0);
     assert_eq!(hosts.sent(), [""; 0]);
     // The times and results of resources are still there.
-    hosts.desire("by hand");
+    hosts.desire_with_user("by hand");
     let by_hand = ["apply", "--yes", "--state-dir", "elsewhere"];
     hosts.lab.run(&by_hand).await.assert_code(0);
-    hosts.desire("printer");
+    hosts.desire_with_user("printer");
     let ran = hosts.run("b", &["apply", "--yes"]).await;
     ran.assert_contains("'by hand' to 'printer' (corrective)");
     hosts.run("a", &["plan"]).await.assert_code(1);

@@ -55,7 +55,7 @@ pub(super) fn run(args: &NewKeyArgs) -> Result<Exit, CommandError> {
     let replaced = history.write_and_wait(move |writer| writer.replace_state_key(&fingerprint));
     replaced.map_err(store_error)?;
     text.line(format_args!(
-        "the key of the store is {own}: copy {path} to its other hosts"
+        "the key of the store is {own}: copy {path} to its other hosts, and restart their processes"
     ));
     if let Some(before) = before {
         text.line(format_args!(
