@@ -115,6 +115,22 @@ impl HistoryReader<'_> {
         self.connection.prepare_cached(&query)?.query_all([], entry)
     }
 
+    /// Whether a file of a release other than the one with this path has a content.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn is_in_a_file_beside(
+        &self,
+        sha256: &str,
+        path: &str,
+    ) -> Result<bool, HistoryError> {
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT count(*) FROM release_file WHERE sha256 = ?1 AND path <> ?2")?;
+        let count: i64 = select.query_row([sha256, path], |row| row.get(0))?;
+        Ok(count > 0)
+    }
+
     /// The content with a digest.
     pub(crate) fn blob(&self, sha256: &str) -> Result<Option<Vec<u8>>, HistoryError> {
         let mut select =

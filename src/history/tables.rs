@@ -165,12 +165,16 @@ pub(super) fn set_counters(
         let mut select = connection.prepare_cached(column)?;
         let column: Vec<(String, String)> =
             select.query_all([&sequence], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let mut last = counters.get(&sequence).copied().unwrap_or_default();
-        if let Some((table, column)) = column.first() {
-            let largest = format!("SELECT coalesce(max(\"{column}\"), 0) FROM \"{table}\"");
-            let largest: i64 = connection.query_row(&largest, [], |row| row.get(0))?;
-            last = last.max(largest);
-        }
+        let largest = match column.first() {
+            Some((table, column)) => {
+                format!("SELECT coalesce(max(\"{column}\"), 0) FROM \"{table}\"")
+            }
+            // The epochs of leases: a file has no such counter, and no new lease may be older than a state.
+            None => "SELECT coalesce(max(epoch), 0) FROM device_state".to_owned(),
+        };
+        let largest: i64 = connection.query_row(&largest, [], |row| row.get(0))?;
+        let counted = counters.get(&sequence).copied().unwrap_or_default();
+        let last = counted.max(largest);
         let set = format!(
             "SELECT setval('switchtender.\"{sequence}\"', {}, {})",
             last.max(1),

@@ -14,7 +14,7 @@ use super::lease::leases::Leases;
 use super::lease::right::LeaseRight;
 use super::lease::rule::NodeSituation;
 use super::lease::shard;
-use super::run_store::RunStoreError;
+use super::run_store::{RunStoreError, within_limit};
 use super::service::Service;
 use crate::clock;
 use crate::fleet::run_request::RunRequest;
@@ -219,8 +219,8 @@ impl Service {
     async fn try_find_requests(&self) -> Result<(), RunStoreError> {
         // A pause that this process stores meanwhile is not reverted.
         let _pauses = self.inner.pauses.lock().await;
-        let requests = self.store().requests().await?;
-        let schedules = self.store().schedules().await?;
+        let requests = within_limit(self.store().requests()).await?;
+        let schedules = within_limit(self.store().schedules()).await?;
         let now = clock::timestamp();
         let mut dispatcher = self.inner.dispatcher();
         for request in requests {

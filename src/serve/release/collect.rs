@@ -10,8 +10,8 @@ use switchtender_devices::regular_file;
 use super::inputs::RELEASE_ACCESS;
 use crate::serve::settings::{CatalogPath, RELEASE_SETTINGS, ServeSettings};
 
-/// Maximum size of a file in bytes, as of an inventory.
-const LARGEST: u64 = 64 << 20;
+/// Maximum size of a file in bytes: in Base64, it is an answer of a hub to a worker.
+const LARGEST: u64 = 40 << 20;
 
 /// A file cannot be published.
 #[derive(Debug, thiserror::Error)]
@@ -64,14 +64,14 @@ impl<'a> ReleaseFiles<'a> {
         Ok(release)
     }
 
-    /// Adds a file.
+    /// Adds a file. Returns its content.
     ///
     /// # Errors
     /// It cannot be read, or is not in the directory.
-    pub(crate) fn add(&mut self, path: &Path) -> Result<(), CollectError> {
+    pub(crate) fn add(&mut self, path: &Path) -> Result<&[u8], CollectError> {
         let below = self.path_below(path)?;
         if self.files.contains_key(&below) {
-            return Ok(());
+            return Ok(&self.files[&below]);
         }
         let failed = |source| CollectError::Read {
             path: path.to_owned(),
@@ -85,8 +85,7 @@ impl<'a> ReleaseFiles<'a> {
         }
         let open = regular_file::open(&file, LARGEST).map_err(failed)?;
         let content = regular_file::read_open(open, LARGEST).map_err(failed)?;
-        self.files.insert(below, content);
-        Ok(())
+        Ok(self.files.entry(below).or_insert(content))
     }
 
     /// Adds the files of a directory with an ending. Hidden files are not published.

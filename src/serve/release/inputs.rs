@@ -123,7 +123,10 @@ impl NodeReleases {
         };
         *self.tried() = newest;
         let directories = self.directories.clone();
-        for release in blocking_io::run(move || directories.stored()).await {
+        let mut stored = blocking_io::run(move || directories.stored()).await;
+        // A database that was restored from a copy has the last word.
+        stored.retain(|release| newest.is_none_or(|newest| release.number <= newest));
+        for release in stored {
             let number = release.number;
             match self.load_one(&release, settings, context, files).await {
                 Ok(mut fleet) => {

@@ -28,7 +28,14 @@ pub(crate) fn add(
     for path in &named.public {
         // Others are files that each node has.
         if release.has_inside(path) {
-            release.add(path)?;
+            let content = release.add(path)?;
+            if String::from_utf8_lossy(content).contains("PRIVATE KEY-----") {
+                let path = path.display();
+                let text = format!("{path} has a private key, and secrets are not published");
+                let help = "name a file with the certificate only";
+                let error = Diagnostic::error("secret-file", text).help(help);
+                named.findings.push(error);
+            }
         }
     }
     Ok(named.findings)

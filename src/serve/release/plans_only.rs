@@ -12,7 +12,7 @@ pub(crate) fn plans_only(fleet: &ServeFleet, newer: Option<ReleaseNumber>) -> Op
             None => "files of its own".to_owned(),
         };
         return Some(format!(
-            "the device was changed with release {newer}, and this node has {own}"
+            "the last run of the device had release {newer}, and this node has {own}"
         ));
     }
     let reason = fleet.rejected_release.as_ref()?;
