@@ -140,7 +140,7 @@ impl Driver {
         };
         let mut nodes = &tree.nodes;
         line.split(SEPARATOR).all(|text| {
-            let found = nodes.iter().find(|node| node.text == text);
+            let found = nodes.iter().find(|node| is_masked_form(text, &node.text));
             nodes = found.map_or(nodes, |node| &node.children.nodes);
             found.is_some()
         })

@@ -139,7 +139,9 @@ impl CliSession {
             for answered in self.send_all(vec![command]).await? {
                 let verdict = Classification::new(&self.rules, &answered.command, &answered.answer);
                 let refused = verdict.refusal;
-                refusal = refused.map(|found| self.refusal_error(&answered.command, found));
+                if let Some(found) = refused {
+                    refusal = Some(self.refusal_error(&answered.command, found));
+                }
             }
         }
         let mut remaining = sessions.to_vec();
