@@ -22,6 +22,9 @@ pub(crate) enum HistoryError {
     Damaged(#[source] rusqlite::Error),
     #[error("invalid entry: {0}")]
     Invalid(String),
+    /// The store cannot be used now, with the text of the error of the transaction.
+    #[error("{0}")]
+    Unusable(String),
     #[error("{} exists", .0.display())]
     Exists(PathBuf),
     #[error("the writer of the store has stopped")]
@@ -52,10 +55,18 @@ pub(crate) enum HistoryError {
 impl HistoryError {
     /// Whether the store refuses the data, and would refuse it again. Other errors can be repaired.
     pub(crate) fn is_of_the_data(&self) -> bool {
-        /// Codes of values, and of constraints.
-        const OF_DATA: [&str; 2] = ["22", "23"];
+        /// Codes of values, of constraints, and of limits of the server such as that of an index.
+        const OF_DATA: [&str; 3] = ["22", "23", "54"];
         match self {
             Self::Invalid(_) => true,
+            Self::Database(error) => matches!(
+                error.sqlite_error_code(),
+                Some(
+                    rusqlite::ErrorCode::ConstraintViolation
+                        | rusqlite::ErrorCode::TooBig
+                        | rusqlite::ErrorCode::TypeMismatch
+                )
+            ),
             Self::Refused(error) => error
                 .code()
                 .is_some_and(|code| OF_DATA.iter().any(|class| code.code().starts_with(class))),
@@ -83,7 +94,7 @@ impl HistoryError {
             Self::Database(error) if let Some(code) = error.sqlite_error() => {
                 rusqlite::Error::SqliteFailure(*code, Some(error.to_string())).into()
             }
-            other => Self::Invalid(chain(other)),
+            other => Self::Unusable(chain(other)),
         }
     }
 

@@ -12,7 +12,7 @@ use super::dispatcher::{RunCause, RunToStart};
 use super::fleet::ServeFleet;
 use super::held_devices::REQUEST_TOPIC;
 use super::request::RunRequestError;
-use super::run_store::RunStoreError;
+use super::run_store::{RunStoreError, within_limit};
 use super::schedule::DeviceSchedule;
 use super::service::{REQUEST_PRIORITY, Service};
 use crate::clock;
@@ -136,7 +136,7 @@ impl Service {
     /// Starts approved plans whose change window is open, and ends expired ones.
     pub(super) async fn advance_approvals(&self) {
         let now = clock::timestamp();
-        let open = self.store().open_approvals(now).await;
+        let open = within_limit(self.store().open_approvals(now)).await;
         let open = open.unwrap_or_else(|error| {
             tracing::error!("cannot read the approvals: {}", chain(&error));
             Vec::new()

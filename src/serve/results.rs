@@ -14,8 +14,8 @@ use super::dispatcher::RunToStart;
 use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind};
 use super::run_store::{
-    DueTime, EndedRun, PlanForApproval, RunStore, RunStoreError, StoreProblem, StoredResult,
-    within_limit,
+    DELIVERY_LIMIT, DueTime, EndedRun, PlanForApproval, RunStore, RunStoreError, StoreProblem,
+    StoredResult, within, within_limit,
 };
 use super::service::Service;
 use super::spool::{Spool, SpooledResult};
@@ -95,7 +95,10 @@ impl Service {
         loop {
             if self.inner.spool.is_empty() {
                 match within_limit(self.store().finish(Arc::clone(result))).await {
-                    Ok(stored) => return Some(stored),
+                    Ok(stored) => {
+                        self.inner.spool.forget_problem();
+                        return Some(stored);
+                    }
                     Err(error) => {
                         tracing::warn!(
                             "cannot store the result of run {}: {error}",
@@ -183,13 +186,11 @@ impl Service {
         if self.inner.spool.is_empty() {
             return;
         }
-        let report = |result: &EndedRun, stored| {
-            self.permit_applies();
-            self.report_stored(result, stored);
-        };
+        let report = |result: &EndedRun, stored| self.report_stored(result, stored);
         match deliver(self.store(), &self.inner.spool, report).await {
             Ok(()) => {
                 tracing::warn!("all spooled results are stored");
+                self.permit_applies();
                 self.synchronize_states().await;
             }
             Err(error) => self.refuse_applies(format!("cannot store results: {error}")),
@@ -210,27 +211,35 @@ pub(super) async fn deliver(
         let read = read(spool, spooled).await;
         let (spooled, result) = match read {
             (spooled, Ok(result)) => (spooled, Arc::new(result)),
+            (_, Err(error)) if lacks_resources(&error) => {
+                return Err(RunStoreError {
+                    problem: StoreProblem::Unreachable,
+                    text: chain(&error),
+                    hint: None,
+                });
+            }
             (spooled, Err(error)) => {
                 set_aside(spool, &spooled, &chain(&error));
                 continue;
             }
         };
-        match within_limit(store.finish(Arc::clone(&result))).await {
+        match within(DELIVERY_LIMIT, store.finish(Arc::clone(&result))).await {
             Ok(stored) => {
                 spool.remove(&spooled);
                 report(&result, stored);
             }
             Err(error) if error.problem == StoreProblem::Unreachable => return Err(error),
             Err(error) => {
-                set_aside(spool, &spooled, &error.text);
                 let refused = Arc::new(refused(&result, &error));
-                let stored = within_limit(store.finish(Arc::clone(&refused))).await;
-                stored.map_or_else(
-                    |error| {
-                        tracing::error!("cannot store the end of run {}: {error}", refused.run.uuid)
-                    },
-                    |stored| report(&refused, stored),
-                );
+                match within_limit(store.finish(Arc::clone(&refused))).await {
+                    Ok(stored) => report(&refused, stored),
+                    Err(end) if end.problem == StoreProblem::Unreachable => return Err(end),
+                    Err(end) => {
+                        let run = refused.run.uuid;
+                        tracing::error!("cannot store the end of run {run}: {end}");
+                    }
+                }
+                set_aside(spool, &spooled, &error.text);
             }
         }
     }
@@ -247,6 +256,16 @@ async fn read(
         (spooled, read)
     })
     .await
+}
+
+/// Whether the process lacks descriptors or memory: the file itself can be good.
+fn lacks_resources(error: &StoreError) -> bool {
+    use rustix::io::Errno;
+    let StoreError::Io { source, .. } = error else {
+        return false;
+    };
+    let lacking = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
+    Errno::from_io_error(source).is_some_and(|code| lacking.contains(&code))
 }
 
 /// A result that cannot be stored must not prevent the following ones.

@@ -76,13 +76,23 @@ pub(crate) trait RunStore: Send + Sync {
 /// How long the store may take to answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
+/// The same for a spooled result, which no device waits for: its upload can be slow.
+pub(in crate::serve) const DELIVERY_LIMIT: Duration = Duration::from_secs(5 * 60);
+
 /// Waits for the store, but not for ever. What was requested can be done nevertheless.
 pub(super) async fn within_limit<T>(
     request: impl Future<Output = Result<T, RunStoreError>>,
 ) -> Result<T, RunStoreError> {
-    let answer = tokio::time::timeout(ANSWER_LIMIT, request).await;
+    within(ANSWER_LIMIT, request).await
+}
+
+pub(super) async fn within<T>(
+    limit: Duration,
+    request: impl Future<Output = Result<T, RunStoreError>>,
+) -> Result<T, RunStoreError> {
+    let answer = tokio::time::timeout(limit, request).await;
     answer.unwrap_or_else(|_| {
-        let seconds = ANSWER_LIMIT.as_secs();
+        let seconds = limit.as_secs();
         Err(RunStoreError {
             problem: StoreProblem::Unreachable,
             text: format!("the store does not answer within {seconds} s"),
@@ -215,7 +225,7 @@ pub(crate) struct CanceledRequest {
     pub(crate) is_canceled: bool,
 }
 
-/// Why the store did not do what it was request.
+/// Why the store did not do what was requested.
 #[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 #[error("{text}")]
 pub(crate) struct RunStoreError {

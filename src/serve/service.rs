@@ -263,7 +263,7 @@ impl Service {
     pub(super) async fn schedule_held(&self, fleet: &ServeFleet) -> Result<(), RunStoreError> {
         let now = clock::timestamp();
         let store = self.store();
-        let stored = store.schedules().await?;
+        let stored = within_limit(store.schedules()).await?;
         let due = {
             let mut dispatcher = self.inner.dispatcher();
             dispatcher.set_devices(self.held(fleet), fleet.limits(), &stored, now);
@@ -273,7 +273,15 @@ impl Service {
             }
             dispatcher.all_due()
         };
-        let due = due.into_iter().map(|(device, due, failures)| DueTime {
+        let is_stored = |device: &str, due: Option<Timestamp>, failures: u32| {
+            let milliseconds = |time: Option<Timestamp>| time.map(Timestamp::as_millisecond);
+            stored.get(device).is_some_and(|known| {
+                known.failures == failures && milliseconds(known.next_due) == milliseconds(due)
+            })
+        };
+        let due = due.into_iter();
+        let due = due.filter(|(device, due, failures)| !is_stored(device, *due, *failures));
+        let due = due.map(|(device, due, failures)| DueTime {
             device: device.to_string(),
             due,
             failures,
@@ -494,15 +502,17 @@ impl Service {
             reason,
             time: clock::timestamp(),
         };
-        let canceled = self.store().cancel(cancel).await?;
-        self.inner.live.emit(LiveEvent {
-            run,
-            device: canceled.device,
-            event: LiveEventKind::Ended {
-                status: RunStatus::Canceled,
-                effect: RunEffect::default(),
-            },
-        });
+        let canceled = within_limit(self.store().cancel(cancel)).await?;
+        if canceled.is_canceled {
+            self.inner.live.emit(LiveEvent {
+                run,
+                device: canceled.device,
+                event: LiveEventKind::Ended {
+                    status: RunStatus::Canceled,
+                    effect: RunEffect::default(),
+                },
+            });
+        }
         Ok(canceled.is_canceled)
     }
 

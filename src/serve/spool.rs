@@ -108,6 +108,10 @@ impl Spool {
         let path = self.directory.join(&name);
         let written = file::save(&path, VERSION, ended).and_then(|()| self.sync());
         let size = written.and_then(|()| self.size_of(&path));
+        if size.is_err() {
+            // The caller tries again: it must not be delivered twice.
+            let _ = file::remove(&path);
+        }
         let mut state = self.state();
         match size {
             Ok(size) => {
@@ -186,6 +190,11 @@ impl Spool {
         } else {
             result.path.clone()
         }
+    }
+
+    /// The store takes results again: nothing waits for the disk.
+    pub(super) fn forget_problem(&self) {
+        self.state().write_problem = None;
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -42,11 +42,15 @@ const SPACE_INTERVAL: Duration = Duration::from_secs(5);
 const RETENTION_INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The longest sleep: the clock of the system can be set.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
+/// For spooled results at the end of the process; the next start stores the others.
+const LAST_DELIVERY: Duration = Duration::from_secs(10);
 
 /// Why a run does not start.
 enum NoStart {
     /// It waits until it can be stored.
     Problem(String),
+    /// The store refuses this run.
+    Refused(String),
     /// It waits until the store answers.
     WithoutStore(String),
     /// Another process has withdrawn the request, or runs the device.
@@ -107,7 +111,7 @@ impl Service {
         }
         while runs.join_next().await.is_some() {}
         // What the last runs spooled may be stored still.
-        self.deliver_now().await;
+        drop(tokio::time::timeout(LAST_DELIVERY, self.deliver_now()).await);
         if let Some(leases) = self.leases() {
             leases.ended.cancel();
         }
@@ -180,6 +184,7 @@ impl Service {
         let fleet = self.inner.fleet();
         let started = match self.begin(&mut start, right, fleet.release).await {
             Ok(started) => started,
+            Err(NoStart::Refused(reason)) => return self.end_refused(&start, reason).await,
             Err(reason) => return self.cannot_begin(&start, reason),
         };
         let (run, requester) = (started.id, started.run.requester.clone());
@@ -338,10 +343,22 @@ impl Service {
         };
         let reason = format!("cannot store the run: {error}");
         if error.problem == StoreProblem::Refused {
-            return Err(NoStart::Problem(reason));
+            return Err(NoStart::Refused(reason));
         }
         self.refuse_applies(reason.clone());
         without_store(start, requested, reason)
+    }
+
+    /// A run that the store refuses does not start. Others can start.
+    async fn end_refused(&self, start: &RunToStart, reason: String) {
+        tracing::error!("a run does not start: {reason}");
+        if let RunCause::Request { run, .. } = &start.cause
+            && let Err(error) = self.store_canceled(*run, Some(reason)).await
+        {
+            tracing::error!("cannot store the end of run {run}: {error}");
+        }
+        let now = clock::timestamp();
+        self.inner.dispatcher().finish(&start.device, false, now);
     }
 
     /// A run whose start cannot be stored does not start. A request waits again.
@@ -351,7 +368,7 @@ impl Service {
             NoStart::Withdrawn => {
                 return self.inner.dispatcher().finish(&start.device, false, now);
             }
-            NoStart::Problem(reason) => {
+            NoStart::Problem(reason) | NoStart::Refused(reason) => {
                 tracing::error!("a run does not start: {reason}");
                 self.refuse_runs(reason);
             }
@@ -388,7 +405,7 @@ impl Service {
                 if counts.changed > 0 || counts.pending > 0 || counts.failed > 0 {
                     return true;
                 }
-                let known = self.store().has_configuration(&start.device).await;
+                let known = within_limit(self.store().has_configuration(&start.device)).await;
                 known.is_ok_and(|known| !known)
             }
         }

@@ -20,7 +20,7 @@ use crate::fleet::device_run::STOP_GRACE;
 use crate::history::{HistoryStore, StoreLocation};
 use crate::serve::access::AccessPaths;
 use crate::serve::demo::DemoDirectory;
-use crate::serve::fleet::{LoadContext, LoadFleetError};
+use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
 use crate::serve::lease::identity::node_record;
 use crate::serve::lease::leases::Leases;
 use crate::serve::lease::rule::LeaseTimes;
@@ -119,13 +119,7 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             uses_mocks: demo.is_some(),
             inputs: inputs(&settings, &history, &state_dir).await?,
         };
-        let fleet = context.inputs.load(settings, &context, &mut files).await;
-        let fleet = fleet.map_err(load_error)?;
-        log_warnings(&fleet);
-        let synchronized = fleet.synchronize_states();
-        synchronized.map_err(|error| {
-            CommandError::new("cannot move the state of devices to the store").with_source(error)
-        })?;
+        let fleet = load_fleet(settings, &context, &mut files).await?;
         let devices = fleet.scheduled().len();
         let opened = ServiceFiles::open(&paths);
         let opened =
@@ -167,16 +161,19 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             server.serve(service.clone(), stopping.stop.clone()),
             webhooks.deliver(&service, &stopping.stop),
             service.deliver_to_puppetdb(),
-            async {
-                stopping.stop.cancelled().await;
-                systemd::stopping();
-                let grace = STOP_GRACE.as_secs();
-                eprint_notice(&format!("stopping: runs end within {grace} s"));
-            }
+            announce_stop(&stopping.stop),
         );
         drop(watchdog);
         Ok(Exit::SUCCESS)
     })
+}
+
+/// Says that the process stops.
+async fn announce_stop(stop: &CancellationToken) {
+    stop.cancelled().await;
+    systemd::stopping();
+    let grace = STOP_GRACE.as_secs();
+    eprint_notice(&format!("stopping: runs end within {grace} s"));
 }
 
 /// The leases of this process as a node of a fleet. `None`: the store is a file of this process.
@@ -259,6 +256,21 @@ fn server_error(error: ServerError) -> CommandError {
         Some(hint) => command_error.hint(hint),
         None => command_error,
     }
+}
+
+/// Loads the devices, and moves the state that files of this host have to the store.
+async fn load_fleet(
+    settings: ServeSettings,
+    context: &LoadContext,
+    files: &mut WatchedFiles,
+) -> Result<ServeFleet, CommandError> {
+    let fleet = context.inputs.load(settings, context, files).await;
+    let fleet = fleet.map_err(load_error)?;
+    log_warnings(&fleet);
+    fleet.synchronize_states().map_err(|error| {
+        CommandError::new("cannot move the state of devices to the store").with_source(error)
+    })?;
+    Ok(fleet)
 }
 
 fn load_error(error: LoadFleetError) -> CommandError {

@@ -122,6 +122,29 @@ async fn a_damaged_file_does_not_prevent_the_others_and_stays() {
     assert_eq!(left.count(), 1);
 }
 
+#[tokio::test]
+async fn a_refused_result_ends_its_run_and_does_not_prevent_the_others() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.dir.path().join("history.db");
+    let history = HistoryStore::open(HistoryOptions::at(&path)).unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE UPDATE ON run WHEN NEW.hint = 'refused'
+        BEGIN SELECT RAISE(ABORT, 'no such value'); END";
+    let file = rusqlite::Connection::open(&path).unwrap();
+    file.execute_batch(refuse).unwrap();
+    let mut refused = ended(new_run(time(0)));
+    refused.completed.record.hint = Some("refused".to_owned());
+    sandbox.add([refused, ended(new_run(time(1)))]);
+    assert_eq!(sandbox.deliver(&history).await.unwrap(), [0, 1].map(time));
+    let mut found = runs(&history).await;
+    found.sort_by_key(|run| run.queued);
+    let statuses: Vec<RunStatus> = found.iter().map(|run| run.status).collect();
+    assert_eq!(statuses, [RunStatus::NotRun, RunStatus::Unchanged]);
+    let error = found[0].error.as_deref().unwrap();
+    assert!(error.starts_with("the store refuses the result"), "{error}");
+    let left = fs::read_dir(sandbox.dir.path().join("spool/refused")).unwrap();
+    assert_eq!(left.count(), 1);
+}
+
 #[test]
 fn results_of_an_outage_are_stored_once_though_the_server_is_killed_meanwhile() {
     const RESULTS: i64 = 200;

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{load_error, lock_error, own_files_error};
+use super::{announce_stop, load_fleet, lock_error, own_files_error};
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
 use crate::cli::interrupt::stop_process_on_signals;
 use crate::cli::options::device_state::key_error;
 use crate::cli::runtime::block_on;
 use crate::error_chain::chain;
-use crate::fleet::device_run::STOP_GRACE;
 use crate::serve::access::AccessPaths;
 use crate::serve::fleet::LoadContext;
 use crate::serve::lease::identity::node_record;
@@ -22,7 +21,6 @@ use crate::serve::link::client::{HubLink, LinkSetupError};
 use crate::serve::link::settings::JoinSettings;
 use crate::serve::process_lock::ProcessLock;
 use crate::serve::release::{FleetInputs, ReadReleaseError, ReleaseSource as _};
-use crate::serve::reload::log_warnings;
 use crate::serve::run_store::{RunStore as _, RunStoreError, StoreProblem};
 use crate::serve::service::{Service, ServiceFiles, ServiceParts};
 use crate::serve::settings::ServeSettings;
@@ -72,13 +70,7 @@ pub(super) fn run(worker: Worker<'_>) -> Result<Exit, CommandError> {
             uses_mocks: false,
             inputs: inputs(&settings, &link, &state_dir).await?,
         };
-        let fleet = context.inputs.load(settings, &context, &mut files).await;
-        let fleet = fleet.map_err(load_error)?;
-        log_warnings(&fleet);
-        let synchronized = fleet.synchronize_states();
-        synchronized.map_err(|error| {
-            CommandError::new("cannot move the state of devices to the store").with_source(error)
-        })?;
+        let fleet = load_fleet(settings, &context, &mut files).await?;
         let node = node_record(&fleet.settings.fleet, &state_dir, false)
             .map_err(|error| CommandError::new("cannot name this node").with_source(error))?;
         let times = LeaseTimes {
@@ -106,12 +98,7 @@ pub(super) fn run(worker: Worker<'_>) -> Result<Exit, CommandError> {
             service.hold_leases(),
             service.wait_at_hub(&link),
             service.reload_on_changes(config, &context, files),
-            async {
-                stopping.stop.cancelled().await;
-                systemd::stopping();
-                let grace = STOP_GRACE.as_secs();
-                eprint_notice(&format!("stopping: runs end within {grace} s"));
-            }
+            announce_stop(&stopping.stop),
         );
         drop(watchdog);
         Ok(Exit::SUCCESS)
