@@ -123,7 +123,16 @@
     countSelected();
   });
   document.addEventListener("DOMContentLoaded", () => { localize(document); countSelected(); });
-  document.addEventListener("htmx:afterSwap", (event) => {
+  // Devices stay selected when their rows are replaced, such as by a late answer.
+  let checked = new Set();
+  document.addEventListener("htmx:beforeSwap", () => {
+    const boxes = document.querySelectorAll("#selection td.check input:checked");
+    checked = new Set(Array.from(boxes, (box) => box.value));
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    for (const box of document.querySelectorAll("#selection td.check input")) {
+      if (checked.has(box.value)) box.checked = true;
+    }
     // The row that was selected stays selected.
     const all = rows();
     selected = selectedPath === undefined ? -1 : all.findIndex((row) => row.dataset.href === selectedPath);
