@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use self::worker::Worker;
+use self::worker::WorkerStart;
 use crate::cli::commands::import::accept;
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
 use crate::cli::interrupt::stop_process_on_signals;
@@ -92,7 +92,7 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         tracing::warn!("{warning}");
     }
     if let Some(join) = settings.fleet.join.clone() {
-        return worker::run(Worker {
+        return worker::run(WorkerStart {
             settings,
             join,
             config,

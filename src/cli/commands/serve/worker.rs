@@ -32,7 +32,7 @@ use crate::store::{SharedState, Store, blocking_io};
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// A worker that starts.
-pub(super) struct Worker<'a> {
+pub(super) struct WorkerStart<'a> {
     pub(super) settings: ServeSettings,
     pub(super) join: JoinSettings,
     /// `serve.toml`.
@@ -41,7 +41,7 @@ pub(super) struct Worker<'a> {
     pub(super) files: WatchedFiles,
 }
 
-pub(super) fn run(worker: Worker<'_>) -> Result<Exit, CommandError> {
+pub(super) fn run(worker: WorkerStart<'_>) -> Result<Exit, CommandError> {
     let paths = AccessPaths::in_state_directory(&worker.state_dir);
     block_on(async {
         let stopping = stop_process_on_signals();
@@ -53,7 +53,7 @@ pub(super) fn run(worker: Worker<'_>) -> Result<Exit, CommandError> {
         if !connect(&link, &stopping.stop).await? {
             return Ok(Exit::SUCCESS);
         }
-        let Worker {
+        let WorkerStart {
             settings,
             config,
             state_dir,
