@@ -30,6 +30,11 @@ pub(super) const SERVER: &str = "SELECT extract(epoch FROM pg_postmaster_start_t
 /// The topic of what other nodes should see before their next renewal.
 pub(crate) const LEASE_TOPIC: &str = "lease";
 
+/// Leases of these names that are of the node, and that it knows.
+const OWN: &str = "owner = ?2 AND boot = ?3
+    AND CAST(beat AS TEXT) IN (SELECT value FROM json_each(CAST(?4 AS TEXT)))
+    AND name IN (SELECT value FROM json_each(CAST(?1 AS TEXT)))";
+
 /// Milliseconds since 1970, by the clock of the server.
 const NOW: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
@@ -76,9 +81,14 @@ fn in_transaction(
     let is_name_taken = !writer.beat(request)?;
     let mut interrupted = 0;
     if !is_name_taken {
-        writer.release_and_renew(request)?;
-        if writer.may_acquire(request)? && may_acquire {
-            interrupted = writer.acquire(request)?;
+        writer.release(request)?;
+        let server: String = connection.query_row(SERVER, [], |row| row.get(0))?;
+        // Another server can have forgotten what this node has not seen: nothing else is done.
+        if request.server.as_ref() == Some(&server) {
+            writer.renew(request)?;
+            if writer.is_confirmed(request, &server)? && may_acquire {
+                interrupted = writer.acquire(request)?;
+            }
         }
         writer.change_sites(request)?;
     }
@@ -182,37 +192,32 @@ impl HistoryWriter<'_> {
         Ok(changed > 0)
     }
 
-    fn release_and_renew(&self, request: &LeaseRequest) -> Result<(), HistoryError> {
-        const OWN: &str = "owner = ?2 AND boot = ?3
-            AND CAST(beat AS TEXT) IN (SELECT value FROM json_each(CAST(?4 AS TEXT)))
-            AND name IN (SELECT value FROM json_each(CAST(?1 AS TEXT)))";
-        let (node, beats) = (&request.node, texts(&request.beats)?);
-        if !request.release.is_empty() {
-            self.notify(LEASE_TOPIC, "")?;
-            let release = format!("UPDATE lease SET owner = NULL WHERE {OWN}");
-            let mut release = self.connection.prepare_cached(&release)?;
-            release.execute(params![
-                texts(&request.release)?,
-                node.name,
-                node.boot,
-                beats
-            ])?;
+    fn release(&self, request: &LeaseRequest) -> Result<(), HistoryError> {
+        if request.release.is_empty() {
+            return Ok(());
         }
-        if !request.renew.is_empty() {
-            let renew = format!("UPDATE lease SET beat = ?5 WHERE {OWN}");
-            let mut renew = self.connection.prepare_cached(&renew)?;
-            let names = texts(&request.renew)?;
-            renew.execute(params![names, node.name, node.boot, beats, request.beat])?;
-        }
+        self.notify(LEASE_TOPIC, "")?;
+        let release = format!("UPDATE lease SET owner = NULL WHERE {OWN}");
+        let mut release = self.connection.prepare_cached(&release)?;
+        let (node, names) = (&request.node, texts(&request.release)?);
+        release.execute(params![names, node.name, node.boot, texts(&request.beats)?])?;
         Ok(())
     }
 
-    /// Whether leases may be acquired on this server, as the request sees it.
-    fn may_acquire(&self, request: &LeaseRequest) -> Result<bool, HistoryError> {
-        let server: String = self.connection.query_row(SERVER, [], |row| row.get(0))?;
-        if request.server.as_ref() != Some(&server) {
-            return Ok(false);
+    fn renew(&self, request: &LeaseRequest) -> Result<(), HistoryError> {
+        if request.renew.is_empty() {
+            return Ok(());
         }
+        let renew = format!("UPDATE lease SET beat = ?5 WHERE {OWN}");
+        let mut renew = self.connection.prepare_cached(&renew)?;
+        let (node, names) = (&request.node, texts(&request.renew)?);
+        let beats = texts(&request.beats)?;
+        renew.execute(params![names, node.name, node.boot, beats, request.beat])?;
+        Ok(())
+    }
+
+    /// Whether leases may be acquired on this server.
+    fn is_confirmed(&self, request: &LeaseRequest, server: &str) -> Result<bool, HistoryError> {
         if request.confirms_server {
             self.connection.execute("DELETE FROM fleet_server", [])?;
             let insert = "INSERT INTO fleet_server (server) VALUES (?1)";
@@ -221,7 +226,7 @@ impl HistoryWriter<'_> {
         let confirmed = "SELECT server FROM fleet_server";
         let confirmed = self.connection.query_row(confirmed, [], |row| row.get(0));
         let confirmed: Option<String> = confirmed.optional()?;
-        Ok(confirmed == Some(server))
+        Ok(confirmed.as_deref() == Some(server))
     }
 
     /// Acquires leases that are as they were seen, and ends the runs of their former owners. Returns their number.

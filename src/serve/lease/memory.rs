@@ -78,12 +78,12 @@ impl MemoryLeases {
                 row.owner = None;
             }
         }
-        for subject in &request.renew {
-            if let Some(row) = self.leases.get_mut(subject).filter(|row| is_own(row)) {
-                row.beat = request.beat;
-            }
-        }
         if request.server.as_ref() == Some(&self.server) {
+            for subject in &request.renew {
+                if let Some(row) = self.leases.get_mut(subject).filter(|row| is_own(row)) {
+                    row.beat = request.beat;
+                }
+            }
             if request.confirms_server {
                 self.confirmed = Some(self.server.clone());
             }

@@ -125,6 +125,8 @@ pub(crate) struct LeaseRule {
     /// It had accepted it before: who has the name since is another process, also with the same boot.
     was_named: bool,
     server: Option<String>,
+    /// The last request was about another server, so this one did not renew the leases.
+    is_new_server: bool,
     /// Since when the server is seen without the confirmation that earlier leases have expired.
     unconfirmed: Option<BootTime>,
     /// Shards that were ended for another node, with the time.
@@ -148,6 +150,7 @@ impl LeaseRule {
             is_named: false,
             was_named: false,
             server: None,
+            is_new_server: false,
             unconfirmed: None,
             moves: Vec::new(),
             releasing: BTreeSet::new(),
@@ -216,7 +219,7 @@ impl LeaseRule {
             is_start: !self.was_named,
             beats,
             beat,
-            renew: self.held.keys().cloned().collect(),
+            renew: self.renewable(now),
             acquire,
             release: self.releasing.iter().cloned().collect(),
             server: self.server.clone(),
@@ -224,6 +227,16 @@ impl LeaseRule {
             confirms_server: self.node.is_hub && self.amnesty(now) == Some(Duration::ZERO),
             sites: situation.sites.clone(),
         }
+    }
+
+    /// The leases that have not expired. An expired one is acquired again, as any other: a store that fails over can have
+    /// forgotten who took it.
+    fn renewable(&self, now: BootTime) -> Vec<LeaseSubject> {
+        let fence = self.times.fence();
+        let held = self.held.iter();
+        held.filter(|(_, held)| now.since(held.sent) < fence)
+            .map(|(subject, _)| subject.clone())
+            .collect()
     }
 
     /// Marks the leases that this node should not have any more.
@@ -442,6 +455,7 @@ impl LeaseRule {
         for subject in &request.release {
             self.releasing.remove(subject);
         }
+        self.is_new_server = request.server.as_ref() != Some(&answer.server);
         self.observe_server(&answer, now);
         if answer.is_name_taken {
             changes
@@ -484,24 +498,24 @@ impl LeaseRule {
         answer: &LeaseAnswer,
         changes: &mut LeaseChanges,
     ) {
-        let confirmed = answer.leases.iter().filter(|row| {
-            row.owner.as_ref() == Some(&self.node.name)
-                && row.boot == self.node.boot
-                && row.beat == request.beat
+        let own = answer.leases.iter().filter(|row| {
+            row.owner.as_ref() == Some(&self.node.name) && row.boot == self.node.boot
         });
-        let confirmed: BTreeMap<&LeaseSubject, i64> =
-            confirmed.map(|row| (&row.subject, row.epoch)).collect();
-        for subject in &request.renew {
-            match (confirmed.get(subject), self.held.get_mut(subject)) {
-                (Some(epoch), Some(held)) if held.epoch == *epoch => held.sent = sent,
-                _ => {
-                    self.held.remove(subject);
-                    changes.lost.insert(subject.clone());
-                }
+        let own: BTreeMap<&LeaseSubject, &LeaseRow> = own.map(|row| (&row.subject, row)).collect();
+        self.held.retain(|subject, held| {
+            let row = own.get(subject).filter(|row| row.epoch == held.epoch);
+            let stays = request.renew.contains(subject)
+                && row.is_some_and(|row| row.beat == request.beat || self.is_new_server);
+            if !stays {
+                changes.lost.insert(subject.clone());
+            } else if !self.is_new_server {
+                held.sent = sent;
             }
-        }
+            stays
+        });
         for LeaseClaim { subject, .. } in &request.acquire {
-            let Some(epoch) = confirmed.get(subject).copied() else {
+            let acquired = own.get(subject).filter(|row| row.beat == request.beat);
+            let Some(epoch) = acquired.map(|row| row.epoch) else {
                 continue;
             };
             let earlier = self.leases.get(subject);
@@ -546,6 +560,9 @@ impl LeaseRule {
 
     /// The time after which the next request is useful: the next renewal, or something to acquire or to release.
     pub(crate) fn next_request(&self, now: BootTime) -> Duration {
+        if self.is_new_server {
+            return Duration::ZERO;
+        }
         // A drain or another number of shards: others wait for these leases.
         let mut held = self.held.iter();
         if held.any(|(subject, held)| {

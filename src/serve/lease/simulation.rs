@@ -18,7 +18,7 @@ use super::memory::MemoryLeases;
 use super::right::LeaseRight;
 use super::rule::{LeaseRule, LeaseTimes, NodeSituation, PROTOCOL};
 use super::shard;
-use crate::clock::BootTime;
+use crate::clock::{self, BootTime};
 use crate::history::leases::{LeaseAnswer, LeaseRequest, LeaseSubject, NodeRecord};
 use crate::history::run::RunRight;
 
@@ -36,7 +36,7 @@ const LOSS: u64 = 2000;
 /// Writes of an apply.
 const WRITES: u32 = 6;
 
-/// What a simulation counts.
+/// What simulations count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct SimulationCounts {
     writes: u64,
@@ -553,7 +553,7 @@ fn simulate(seeds: std::ops::Range<u64>, has_fence: bool) -> SimulationCounts {
 fn no_write_is_stale_and_no_applies_overlap() {
     let is_full = std::env::var("SWITCHTENDER_SIMULATION").is_ok_and(|text| text == "full");
     let seeds = if is_full { 10_000 } else { 60 };
-    let half = seeds / 2;
+    let (half, start) = (seeds / 2, clock::instant());
     let counts = std::thread::scope(|scope| {
         let parts = [0..half, half..seeds].map(|part| scope.spawn(|| simulate(part, true)));
         let mut all = SimulationCounts::default();
@@ -562,7 +562,10 @@ fn no_write_is_stale_and_no_applies_overlap() {
         }
         all
     });
-    stderr_note::print(&format!("{seeds} seeds: {counts:?}"));
+    let seconds = start.elapsed().as_secs();
+    stderr_note::print(&format!(
+        "{seeds} seeds, {NODES} nodes, {DEVICES} devices: {counts:?}, {seconds} s"
+    ));
     let reached = [
         counts.fenced,
         counts.refused,

@@ -131,8 +131,48 @@ fn name_and_leases_stay_after_a_long_outage_of_the_store() {
         let request = a.rule.request(at(10), -1 - beat, &a.situation);
         a.rule.no_answer(&request);
     }
-    assert_eq!(a.exchange(&mut store, 2000), LeaseChanges::default());
+    // They have expired, and nobody else wanted them.
+    let all = 2 + FleetTask::ALL.len();
+    assert_eq!(a.exchange(&mut store, 2000).lost.len(), all);
+    let changes = a.exchange(&mut store, 2000);
+    assert_eq!((changes.acquired.len(), changes.taken_over), (all, 0));
     assert_eq!(a.shards(), all_shards());
+}
+
+#[test]
+fn expired_lease_is_not_renewed_on_a_server_that_forgot_who_took_it() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    let mut b = node(record("b"));
+    b.exchange_all(&mut store, 5000);
+    let mut standby = store.clone();
+    b.exchange_all(&mut store, 5132);
+    assert_eq!(b.shards(), all_shards());
+    // The standby has not received that, and becomes the server.
+    standby.server = "second".to_owned();
+    a.exchange_all(&mut standby, 132);
+    assert!(a.shards().is_empty());
+    // The other one has not expired, but its leases are forgotten, too.
+    assert!(!b.exchange(&mut standby, 5133).lost.is_empty());
+    a.exchange_all(&mut standby, 263);
+    assert!(a.shards().is_empty());
+    a.exchange_all(&mut standby, 264);
+    assert_eq!(a.shards(), all_shards());
+}
+
+#[test]
+fn leases_are_renewed_when_the_server_is_known() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    let sent = |a: &TestNode| a.rule.held.values().map(|held| held.sent).max();
+    store.server = "second".to_owned();
+    assert_eq!(a.exchange(&mut store, 10), LeaseChanges::default());
+    assert_eq!(sent(&a), Some(at(0)));
+    assert_eq!(a.rule.next_request(at(10)), Duration::ZERO);
+    assert_eq!(a.exchange(&mut store, 11), LeaseChanges::default());
+    assert_eq!(sent(&a), Some(at(11)));
 }
 
 #[test]
