@@ -114,7 +114,7 @@ struct OpenHistory {
     max_size: Mutex<Option<u64>>,
     writer: Writer,
     notifications: Notifications,
-    leases: lease_exchange::LeaseConnection,
+    leases: lease_exchange::LeaseConnections,
     /// Connections on which all is visible.
     complete: Pool,
     /// Connections on which only some devices are visible.
@@ -150,7 +150,7 @@ impl HistoryStore {
         let inner = OpenHistory {
             writer: Writer::start(engine.clone(), options.max_size)?,
             notifications: Notifications::default(),
-            leases: lease_exchange::LeaseConnection::default(),
+            leases: lease_exchange::LeaseConnections::default(),
             complete: Pool::new(engine.clone(), |_| Ok(())),
             limited: Pool::new(engine.clone(), visible::create_views),
             engine,

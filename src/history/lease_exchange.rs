@@ -3,10 +3,11 @@
 //! An exchange has a connection of its own and waits for no write of runs: renewals are never late because of them.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use rusqlite::params;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::leases::{LeaseAnswer, LeaseRequest, LeaseRow, LeaseSubject, NodeRow, SiteRow};
 use super::sql::{Connection, OptionalRow as _, Row};
@@ -35,14 +36,35 @@ const OWN: &str = "owner = ?2 AND boot = ?3
     AND CAST(beat AS TEXT) IN (SELECT value FROM json_each(CAST(?4 AS TEXT)))
     AND name IN (SELECT value FROM json_each(CAST(?1 AS TEXT)))";
 
+/// How many exchanges there are at a time.
+const EXCHANGES: usize = 2;
+
 /// Milliseconds since 1970, by the clock of the server.
 const NOW: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
-/// The connection of the exchanges of a process.
-#[derive(Default)]
-pub(super) struct LeaseConnection(Mutex<Option<Connection>>);
+/// The connections of the exchanges of a process: its own, and those of the workers that are connected to it.
+pub(super) struct LeaseConnections {
+    idle: Mutex<Vec<Connection>>,
+    permits: Arc<Semaphore>,
+}
+
+impl Default for LeaseConnections {
+    fn default() -> Self {
+        Self {
+            idle: Mutex::default(),
+            permits: Arc::new(Semaphore::new(EXCHANGES)),
+        }
+    }
+}
 
 impl HistoryStore {
+    /// Waits until an exchange may have a connection.
+    pub(crate) async fn exchange_permit(&self) -> OwnedSemaphorePermit {
+        let permits = Arc::clone(&self.inner.leases.permits);
+        let permit = permits.acquire_owned().await;
+        permit.expect("the permits are never closed")
+    }
+
     /// Does what a node asks for, in one transaction.
     ///
     /// # Errors
@@ -50,15 +72,18 @@ impl HistoryStore {
     pub(crate) fn exchange_leases(
         &self,
         request: &LeaseRequest,
+        permit: OwnedSemaphorePermit,
     ) -> Result<LeaseAnswer, HistoryError> {
-        let own = &self.inner.leases.0;
-        let earlier = own.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let idle = &self.inner.leases.idle;
+        let earlier = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let earlier = earlier.filter(Connection::is_open);
         let connection = earlier.map_or_else(|| self.inner.engine.connect_reader(), Ok)?;
         let answer = in_transaction(&connection, request);
         if answer.is_ok() {
-            *own.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
+            let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
+            idle.push(connection);
         }
+        drop(permit);
         answer
     }
 }

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use super::devices::DeviceResult;
 use super::drift::DriftUpdate;
 use super::run::{RunNumbers, RunRight};
+use super::run_uuid::RunUuid;
 use super::sql::OptionalRow as _;
 use super::time_column::milliseconds;
 use super::{
@@ -121,9 +122,11 @@ impl HistoryWriter<'_> {
     /// Ends runs of a device that began in the store, but not in the process: the answer of the database was lost.
     /// Only the process that runs the device may call it, before it starts a run of it. In a fleet, the runs are those
     /// of its lease.
+    /// The run `own` is not one of them: its start can be asked for again.
     pub(crate) fn end_lost_runs(
         &self,
         device: &str,
+        own: Option<RunUuid>,
         right: Option<&RunRight>,
         time: Timestamp,
     ) -> Result<(), HistoryError> {
@@ -131,13 +134,38 @@ impl HistoryWriter<'_> {
             "UPDATE run SET status = ?1, ended = ?2, error = 'the database was lost at its start'
              WHERE status = ?3 AND ended IS NULL
                  AND device = (SELECT id FROM device WHERE name = ?4)
-                 AND shard IS NOT DISTINCT FROM ?5 AND epoch IS NOT DISTINCT FROM ?6",
+                 AND shard IS NOT DISTINCT FROM ?5 AND epoch IS NOT DISTINCT FROM ?6
+                 AND uuid IS DISTINCT FROM ?7",
         )?;
         let (to, from) = (RunStatus::Interrupted, RunStatus::Running);
         let shard = right.map(|right| &right.shard);
         let epoch = right.map(|right| right.epoch);
-        update.execute(params![to, milliseconds(time), from, device, shard, epoch])?;
+        let ended = milliseconds(time);
+        update.execute(params![to, ended, from, device, shard, epoch, own])?;
         Ok(())
+    }
+
+    /// Whether a start comes too late: the run `own` has ended, or a later run of the device and the lease has begun.
+    /// The process has given up a start that had no answer, but a hub can still have it.
+    pub(crate) fn is_old_start(
+        &self,
+        device: &str,
+        own: Option<RunUuid>,
+        right: Option<&RunRight>,
+        time: Timestamp,
+    ) -> Result<bool, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM run WHERE
+                 (uuid = ?1 AND ended IS NOT NULL)
+                 OR (status = ?2 AND ended IS NULL AND started > ?3
+                     AND device = (SELECT id FROM device WHERE name = ?4)
+                     AND shard IS NOT DISTINCT FROM ?5 AND epoch IS NOT DISTINCT FROM ?6))",
+        )?;
+        let shard = right.map(|right| &right.shard);
+        let epoch = right.map(|right| right.epoch);
+        let (running, started) = (RunStatus::Running, milliseconds(time));
+        let is_old = params![own, running, started, device, shard, epoch];
+        select.query_row(is_old, |row| row.get(0))
     }
 
     /// Ends a run that did not start. Returns false if it has started or ended. `reason`: if nobody has

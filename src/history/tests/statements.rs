@@ -106,7 +106,7 @@ fn requests_join_a_run_that_waits(engine: TestEngine) {
     assert_eq!(canceled, (true, false, "sw1".to_owned()));
     let second = write(&sandbox, |writer| {
         let run = writer.add_run(&new_run("sw1", RunKind::Apply, time(2)))?;
-        writer.end_lost_runs("sw1", None, time(3))?;
+        writer.end_lost_runs("sw1", None, None, time(3))?;
         Ok(run)
     });
     assert_eq!(

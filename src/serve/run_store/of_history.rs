@@ -76,10 +76,17 @@ impl RunStore for HistoryStore {
     async fn begin(&self, start: RunStart) -> Result<BeginAnswer, RunStoreError> {
         let started = self.write(move |writer| {
             let right = start.right.as_ref();
+            let own = match &start.cause {
+                StartCause::New(run) => Some(run.uuid),
+                StartCause::Request(_) => None,
+            };
+            if writer.is_old_start(&start.device, own, right, start.time)? {
+                return Ok(BeginAnswer::Withdrawn);
+            }
             if let StartCause::Request(id) = start.cause {
                 writer.queue_lost_request(id, right)?;
             }
-            writer.end_lost_runs(&start.device, right, start.time)?;
+            writer.end_lost_runs(&start.device, own, right, start.time)?;
             if let Some(reason) = writer.runs_elsewhere(&start.device, start.kind, right)? {
                 return Ok(BeginAnswer::Elsewhere { reason });
             }

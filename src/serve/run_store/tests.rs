@@ -141,3 +141,40 @@ async fn a_request_begins_once_more_after_a_lost_answer() {
     let answer = history.begin(start).await.unwrap();
     assert!(matches!(answer, BeginAnswer::Withdrawn), "{answer:?}");
 }
+
+#[tokio::test]
+async fn a_start_that_comes_late_or_twice_changes_no_run() {
+    let (_directory, history) = history();
+    let time = |second| Timestamp::from_second(1_800_000_000 + second).unwrap();
+    let start = |run: &NewRun| RunStart {
+        device: "sw1".to_owned(),
+        time: run.started.unwrap(),
+        cause: StartCause::New(run.clone()),
+        kind: RunKind::Plan,
+        release: None,
+        right: None,
+    };
+    let [given_up, first, second] = [0, 1, 2].map(|seconds| NewRun {
+        started: Some(time(seconds)),
+        ..new_run(time(seconds))
+    });
+    let mut numbers = Vec::new();
+    for run in [&first, &first, &second] {
+        let BeginAnswer::Started(started) = history.begin(start(run)).await.unwrap() else {
+            panic!("it starts");
+        };
+        numbers.push(started.id);
+    }
+    assert_eq!(numbers[0], numbers[1]);
+    for run in [&first, &given_up] {
+        let answer = history.begin(start(run)).await.unwrap();
+        assert!(matches!(answer, BeginAnswer::Withdrawn), "{answer:?}");
+    }
+    let all = RunFilter {
+        limit: 10,
+        ..RunFilter::default()
+    };
+    let runs = history.query(move |reader| reader.runs(&all)).await;
+    let statuses: Vec<RunStatus> = runs.unwrap().iter().map(|run| run.status).collect();
+    assert_eq!(statuses, [RunStatus::Running, RunStatus::Interrupted]);
+}

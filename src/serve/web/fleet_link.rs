@@ -22,9 +22,10 @@ use crate::serve::link::hub::HubDesk;
 use crate::serve::link::protocol::{
     CALLS, LARGEST, LinkCall, PROTOCOL, PROTOCOL_HEADER, Refusal, WORK,
 };
+use crate::serve::run_store::DELIVERY_LIMIT;
 
-/// Limit for a call, and for waiting.
-const LIMIT: Duration = Duration::from_secs(60);
+/// Limit for a call, and for waiting. A worker may send a large result over a slow link for nearly as long.
+const LIMIT: Duration = DELIVERY_LIMIT.saturating_add(Duration::from_secs(30));
 
 pub(super) fn routes() -> Router<WebState> {
     Router::new()
