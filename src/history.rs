@@ -18,6 +18,7 @@ mod drift;
 mod engine;
 mod error;
 pub(crate) mod folded_runs;
+mod host_locks;
 pub(crate) mod idempotency;
 mod lease_exchange;
 pub(crate) mod leases;
@@ -115,6 +116,7 @@ struct OpenHistory {
     writer: Writer,
     notifications: Notifications,
     leases: lease_exchange::LeaseConnections,
+    locks: host_locks::LockConnection,
     /// Connections on which all is visible.
     complete: Pool,
     /// Connections on which only some devices are visible.
@@ -151,6 +153,7 @@ impl HistoryStore {
             writer: Writer::start(engine.clone(), options.max_size)?,
             notifications: Notifications::default(),
             leases: lease_exchange::LeaseConnections::default(),
+            locks: host_locks::LockConnection::default(),
             complete: Pool::new(engine.clone(), |_| Ok(())),
             limited: Pool::new(engine.clone(), visible::create_views),
             engine,

@@ -10,6 +10,7 @@
 
 pub(crate) mod blocking_io;
 pub(crate) mod file;
+pub(crate) mod host_locks;
 pub(crate) mod identity;
 mod lock;
 pub(crate) mod rollout_log;
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::session::fence::Fence;
 
 use file::Durability;
 pub(crate) use file::{StoreError, create_dir};
@@ -148,6 +150,11 @@ impl DeviceStore {
     /// Locks a device, or what belongs to its name, until the lock is dropped.
     pub(crate) fn lock(&self, subject: &LockSubject) -> Result<DeviceLock, LockError> {
         lock::take(self, subject)
+    }
+
+    /// Locks the name of a device for all hosts of a store, until the lock is dropped. `None`: there is no such store.
+    pub(crate) fn lock_for_all_hosts(&self) -> Result<Option<Box<dyn Fence>>, LockError> {
+        lock::take_for_all_hosts(self)
     }
 
     /// Writes a text file, atomically.

@@ -10,6 +10,7 @@ mod value;
 use rusqlite::types::{FromSql, ToSql};
 
 pub(super) use column::ColumnIndex;
+pub(super) use postgres::OpenCheck;
 
 use self::postgres::{PostgresConnection, PostgresStatement};
 use super::HistoryError;
@@ -75,6 +76,14 @@ impl Connection {
             // SQLite ends it when the disk is full.
             Self::Sqlite(connection) => connection.is_autocommit().then_some(HistoryError::Full),
             Self::Postgres(connection) => (!connection.is_open()).then_some(HistoryError::Lost),
+        }
+    }
+
+    /// Tells elsewhere whether the connection is open.
+    pub(super) fn open_check(&self) -> OpenCheck {
+        match self {
+            Self::Sqlite(_) => OpenCheck::default(),
+            Self::Postgres(connection) => connection.open_check(),
         }
     }
 

@@ -20,6 +20,8 @@ use sha2::{Digest as _, Sha256};
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::fence::{Fence, FenceError};
 
+use super::host_locks::HostLockError;
+use super::state_table::StateTableError;
 use super::{DeviceStore, directory_name};
 use crate::clock;
 
@@ -179,15 +181,14 @@ impl LockSubject {
     }
 }
 
-/// The locks of a run. It may write to its device while the files of all of them are those that it locked:
-/// where a file was removed, another process can lock a new one.
+/// The locks of a run. It may write to its device while it has all of them.
 #[derive(Debug, Default)]
 pub(crate) struct HeldLocks {
-    locks: Mutex<Vec<DeviceLock>>,
+    locks: Mutex<Vec<Box<dyn Fence>>>,
 }
 
 impl HeldLocks {
-    pub(crate) fn add(&self, lock: DeviceLock) {
+    pub(crate) fn add(&self, lock: Box<dyn Fence>) {
         let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
         locks.push(lock);
     }
@@ -196,15 +197,7 @@ impl HeldLocks {
 impl Fence for HeldLocks {
     fn check(&self) -> Result<(), FenceError> {
         let locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
-        let lost = locks.iter().find(|lock| !is_at(lock.file(), &lock.path));
-        lost.map_or(Ok(()), |lock| {
-            let path = lock.path.display();
-            Err(FenceError {
-                reason: format!(
-                    "the lock {path} was removed, so another process may change the device"
-                ),
-            })
-        })
+        locks.iter().try_for_each(|lock| lock.check())
     }
 }
 
@@ -233,6 +226,21 @@ impl DeviceLock {
     }
 }
 
+/// Where the file was removed, another process can lock a new one.
+impl Fence for DeviceLock {
+    fn check(&self) -> Result<(), FenceError> {
+        if is_at(self.file(), &self.path) {
+            return Ok(());
+        }
+        let path = self.path.display();
+        Err(FenceError {
+            reason: format!(
+                "the lock {path} was removed, so another process may change the device"
+            ),
+        })
+    }
+}
+
 /// The cause why a device cannot be locked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockError {
@@ -242,12 +250,45 @@ pub(crate) enum LockError {
         holder: String,
         path: PathBuf,
     },
+    /// On another host, by the store of several hosts.
+    #[error("another run has locked {device} ({holder})")]
+    HeldInStore { device: String, holder: String },
+    #[error("cannot lock {device} in the store")]
+    Store {
+        device: String,
+        #[source]
+        source: StateTableError,
+    },
     #[error("cannot lock {path}")]
     Io {
         path: PathBuf,
         #[source]
         source: io::Error,
     },
+}
+
+impl LockError {
+    /// Whether the lock is free when another run has ended.
+    pub(crate) fn is_held(&self) -> bool {
+        matches!(self, Self::Held { .. } | Self::HeldInStore { .. })
+    }
+}
+
+/// Locks the name of a device for all hosts of a store. `None`: the store has only this host.
+pub(super) fn take_for_all_hosts(store: &DeviceStore) -> Result<Option<Box<dyn Fence>>, LockError> {
+    let locks = store
+        .shared
+        .as_ref()
+        .and_then(|shared| shared.locks.as_ref());
+    let Some(locks) = locks else {
+        return Ok(None);
+    };
+    let device = store.device.to_string();
+    match locks.lock(&device) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(HostLockError::Held { holder }) => Err(LockError::HeldInStore { device, holder }),
+        Err(HostLockError::Store(source)) => Err(LockError::Store { device, source }),
+    }
 }
 
 pub(super) fn take(store: &DeviceStore, subject: &LockSubject) -> Result<DeviceLock, LockError> {
@@ -337,7 +378,7 @@ mod tests {
         let held = HeldLocks::default();
         let address = LockSubject::Address("192.0.2.1:22".to_owned());
         for subject in [&LockSubject::SharedName, &address] {
-            held.add(sw1.lock(subject).unwrap());
+            held.add(Box::new(sw1.lock(subject).unwrap()));
         }
         assert_eq!(held.check(), Ok(()));
         let path = address.path(&sw1);

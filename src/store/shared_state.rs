@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use switchtender_devices::format_version::FormatVersion;
 
 use super::file::{self, state_version};
+use super::host_locks::HostLocks;
 use super::state_key::{StateKey, StateKeyError};
 use super::state_table::{StateChange, StateRow, StateTable, StateTableError};
 use super::{DeviceStore, StoreError};
@@ -36,6 +37,8 @@ const PLAIN: [&str; 5] = [
 pub(crate) struct SharedState {
     table: Arc<dyn StateTable>,
     key: Arc<StateKey>,
+    /// `None`: runs have leases.
+    pub(super) locks: Option<Arc<dyn HostLocks>>,
 }
 
 /// The files of a device that are copies.
@@ -53,7 +56,18 @@ impl SharedState {
     /// This host does not have the key of the table.
     pub(crate) fn open(root: &Path, table: Arc<dyn StateTable>) -> Result<Self, StateKeyError> {
         let key = Arc::new(StateKey::open(root, &*table)?);
-        Ok(Self { table, key })
+        Ok(Self {
+            table,
+            key,
+            locks: None,
+        })
+    }
+
+    /// The same state, for commands: devices are locked for all hosts.
+    #[must_use]
+    pub(crate) fn with_locks(self, locks: Arc<dyn HostLocks>) -> Self {
+        let locks = Some(locks);
+        Self { locks, ..self }
     }
 
     /// The names of the devices that have structures.

@@ -21,7 +21,8 @@ pub(crate) fn with_database(
         return Ok(store);
     };
     let shared = SharedState::open(key_directory, Arc::new(history.clone()));
-    Ok(store.shared(Some(shared.map_err(key_error)?)))
+    let shared = shared.map_err(key_error)?;
+    Ok(store.shared(Some(shared.with_locks(Arc::new(history.clone())))))
 }
 
 /// An error about the key of the state in a database.

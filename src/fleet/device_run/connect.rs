@@ -86,6 +86,10 @@ impl ConnectedDevice {
         let mut connector = connector(run, source, access).await?;
         if let Some(address) = connector.address() {
             locks.take(&LockSubject::Address(address.clone())).await?;
+            // In a fleet, the lease of the device is the lock.
+            if access == Access::ReadWrite && run.request.right.is_none() {
+                locks.take_for_all_hosts().await?;
+            }
             if kind.writes_state() {
                 let ends = (run.request.ends_sessions, settings.ends_sessions);
                 let store = run.store.clone();

@@ -36,7 +36,11 @@ impl HistoryWriter<'_> {
         )?;
         let found = select.query_row(params![device, RunStatus::Running, kind], |row| row.get(0));
         let node: Option<String> = found.optional()?;
-        Ok(node.map(|node| format!("device runs elsewhere: on the node {node}")))
+        if let Some(node) = node {
+            return Ok(Some(format!("device runs elsewhere: on the node {node}")));
+        }
+        let command = self.reader().changing_command(device)?;
+        Ok(command.map(|holder| format!("a command changes the device: {holder}")))
     }
 
     /// Stores the lease of a run.

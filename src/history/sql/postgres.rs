@@ -50,6 +50,16 @@ pub(in crate::history) struct PostgresConnection {
     prepared: RefCell<HashMap<String, tokio_postgres::Statement>>,
 }
 
+/// Whether a connection is open, for others than its owner. That of a file is never closed.
+#[derive(Clone, Default)]
+pub(in crate::history) struct OpenCheck(Option<Arc<Client>>);
+
+impl OpenCheck {
+    pub(in crate::history) fn is_open(&self) -> bool {
+        self.0.as_ref().is_none_or(|client| !client.is_closed())
+    }
+}
+
 /// A statement of a connection. The server prepares it at its first use.
 pub(in crate::history) struct PostgresStatement<'c> {
     connection: &'c PostgresConnection,
@@ -214,6 +224,10 @@ impl PostgresConnection {
 
     pub(super) fn is_open(&self) -> bool {
         !self.client.is_closed()
+    }
+
+    pub(super) fn open_check(&self) -> OpenCheck {
+        OpenCheck(Some(Arc::clone(&self.client)))
     }
 
     fn prepare(&self, text: &str) -> Result<tokio_postgres::Statement, HistoryError> {

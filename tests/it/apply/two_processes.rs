@@ -1,6 +1,8 @@
 //! Two processes that change one device at once: the second is refused, or ends the first. Lines of both are never
 //! mixed.
 
+mod rest;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
