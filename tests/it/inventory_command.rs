@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use test_support::lab::Lab;
 use test_support::program::{self, ProgramOutput};
@@ -71,6 +72,91 @@ fn range_selects_devices() {
             "sw011.example.com"
         ]
     );
+}
+
+/// What becomes of a late write, as `docs/security.md` says.
+const GUARANTEES: [(&str, &str); 11] = [
+    ("arista_eos", "session"),
+    ("caddy", "timing"),
+    (
+        "cisco_ios",
+        "session; locked with `configuration mode exclusive auto` on the device",
+    ),
+    ("cisco_nxos", "session"),
+    ("f5_bigip", "timing"),
+    ("frr", "timing"),
+    ("haproxy", "timing"),
+    ("ietf_netconf", "locked"),
+    ("kea", "timing"),
+    ("linux", "timing"),
+    ("openvswitch", "timing"),
+];
+
+/// The folders of platforms below a folder of the project.
+fn platforms_in(folder: &str) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let folders = fs::read_dir(root).expect("a folder");
+    let folders = folders.map(|entry| entry.expect("an entry").path());
+    let platforms = folders.filter(|path| path.join("platform.toml").exists());
+    let names = platforms.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// The guarantee that `inventory show` prints for a device of each platform.
+fn shown_guarantees(platforms: &[String], arguments: &[&str]) -> Vec<String> {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("inventory.toml");
+    let devices = platforms.iter().map(|platform| {
+        format!(
+            "[device.{platform}]\nplatform = \"{platform}\"\naddress = \"192.0.2.1\"\n\
+             user = \"u\"\npassword = {{ env = \"PASSWORD\" }}\n"
+        )
+    });
+    fs::write(&file, devices.collect::<String>()).expect("written");
+    let file = file.display().to_string();
+    let guarantee = |platform: &String| {
+        let command = ["inventory", "show", platform, "-i", &file];
+        let shown = program::run(&[&command, arguments].concat());
+        shown.assert_code(0);
+        let mut lines = shown.stdout.lines();
+        let found = lines.find_map(|line| line.trim().strip_prefix("guarantee"));
+        let found = found.unwrap_or_else(|| panic!("{platform}: {shown:?}"));
+        let found = found.trim().trim_end_matches("the platform");
+        found.trim().to_owned()
+    };
+    platforms.iter().map(guarantee).collect()
+}
+
+#[test]
+fn guarantee_of_each_platform_is_printed() {
+    let expected = GUARANTEES.map(|(platform, _)| platform.to_owned());
+    assert_eq!(platforms_in("devices/definitions"), expected);
+    let shown = shown_guarantees(&expected, &[]);
+    for ((platform, guarantee), shown) in GUARANTEES.iter().zip(shown) {
+        assert_eq!(shown, *guarantee, "{platform}");
+        let explained = program::run(&["explain", platform]);
+        explained.assert_code(0);
+        explained.assert_contains(&format!("\nguarantee: {guarantee}\n"));
+    }
+}
+
+#[test]
+fn guarantee_of_own_platforms_is_printed() {
+    let platforms = platforms_in("examples/definitions");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/definitions");
+    let folder = folder.display().to_string();
+    let shown = shown_guarantees(&platforms, &["--definitions", &folder]);
+    for (platform, shown) in platforms.iter().zip(shown) {
+        let expected = match &**platform {
+            // `configure exclusive`, a version that each write names, and NETCONF.
+            "junos" | "haproxy_dataplane" | "sros" => "locked",
+            netconf if netconf.ends_with("_netconf") => "locked",
+            _ => "timing",
+        };
+        assert_eq!(shown, expected, "{platform}");
+    }
 }
 
 #[test]

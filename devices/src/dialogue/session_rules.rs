@@ -77,7 +77,8 @@ keys! {
 keys! {
     /// The lock of the configuration, which the command to the configuration mode takes.
     pub(crate) struct LockKeys {
-        /// Pattern of the refusal while somebody else has the lock; the group `holder` is who.
+        /// Pattern of the refusal while somebody else has the lock, in a line or in the whole output; the group
+        /// `holder` is who.
         held: Pattern,
         /// What a device must be configured with to lock, in the words of the device; without it, each locks.
         needs: Option<String>,
@@ -141,7 +142,10 @@ impl SessionRules {
 impl LockRules {
     /// Who has the lock, by the answer to the command to the configuration mode. `None`: nobody else.
     pub(crate) fn holder(&self, output: &str) -> Option<String> {
-        let found = output.lines().find_map(|line| self.held.captures(line))?;
+        let mut lines = output.lines();
+        let in_line = lines.find_map(|line| self.held.captures(line));
+        // The holder can be in the line after that of the refusal.
+        let found = in_line.or_else(|| self.held.captures(output))?;
         let holder = found.name("holder").or_else(|| found.get(0))?;
         Some(holder.as_str().trim().to_owned())
     }
