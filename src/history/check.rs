@@ -37,6 +37,11 @@ impl HistoryCheck {
             }
             StoreLocation::Server(_) => Engine::at(location)?.connect_reader()?,
         };
+        if let Connection::Postgres(_) = connection
+            && schema::is_empty(&connection)?
+        {
+            return Err(HistoryError::NoTables);
+        }
         // A damaged file can have an unreadable version: that is a finding of the check.
         match schema::check(&connection) {
             Err(error @ HistoryError::Version(_)) => Err(error),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::time_column::{milliseconds, of_milliseconds};
 use super::{HistoryError, HistoryReader};
 
-/// The runs that ended in a period.
+/// The runs that ended in a period, also those that are folded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct PeriodCounts {
     pub(crate) start: Timestamp,

@@ -48,6 +48,11 @@ pub(crate) enum HistoryError {
     /// All connections are in use.
     #[error("the database is busy")]
     Busy,
+    /// Nobody has created them, or the address names another database.
+    #[error("the database has no tables yet")]
+    NoTables,
+    #[error("only the owner of the tables can give their space back")]
+    NotOwner,
     #[error("the database refuses a statement")]
     Refused(#[source] Arc<tokio_postgres::Error>),
 }
@@ -104,8 +109,10 @@ impl HistoryError {
                 "free disk space, raise `max_size`, or shorten `keep` in serve.toml; then run \
                  `switchtender store vacuum`",
             ),
-            HistoryError::Unreachable(_) | HistoryError::Lost => Some(
-                "start the database, or correct `store` in serve.toml and the permissions of its user",
+            HistoryError::Unreachable(error) => Some(unreachable_hint(error)),
+            HistoryError::Lost => Some(START),
+            HistoryError::NoTables => Some(
+                "run `switchtender store vacuum` as the owner, or start `switchtender serve` as the owner",
             ),
             HistoryError::Refused(error)
                 if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) =>
@@ -115,13 +122,43 @@ impl HistoryError {
                      `switchtender store setup` has the rights of the roles",
                 )
             }
-            HistoryError::ReadOnly => Some("name the primary server in `store`, not a standby"),
+            HistoryError::ReadOnly => Some(
+                "name the primary server in `store`, not a standby; otherwise reset \
+                 `default_transaction_read_only` of the server, database or role",
+            ),
+            HistoryError::NotOwner => Some(
+                "connect as the owner, by default `switchtender_owner`; `autovacuum` does the rest",
+            ),
             HistoryError::Exists(_) => Some("name a new file"),
             HistoryError::Damaged(_) => Some(
                 "run `switchtender store check`; stop the process and restore a copy of the file",
             ),
             _ => None,
         }
+    }
+}
+
+const START: &str = "start the database, or correct host and port of `store` in serve.toml";
+
+/// What to do about a connection that does not work.
+fn unreachable_hint(error: &tokio_postgres::Error) -> &'static str {
+    let code = error.code().map(SqlState::code);
+    let has_class = |class| code.is_some_and(|code| code.starts_with(class));
+    // Errors of the client have no code, but a text for each kind.
+    let text = error.to_string();
+    if has_class("28") {
+        "correct the user of `store` in serve.toml, its line in `passfile`, or pg_hba.conf of the server"
+    } else if code == Some(SqlState::INVALID_CATALOG_NAME.code()) {
+        "create the database, or correct its name in `store` in serve.toml"
+    } else if has_class("53") {
+        "raise `max_connections` of the server, or the limit of the role: each process has at most 20 connections"
+    } else if text.starts_with("invalid configuration") {
+        "the server asks for a password: name its file in `store`, `postgresql://…?passfile=FILE`"
+    } else if text.starts_with("error performing TLS handshake") {
+        "set `ssl = on` on the server, with a certificate for its name in `store`; \
+         `sslrootcert=FILE` names its authority"
+    } else {
+        START
     }
 }
 
@@ -144,10 +181,18 @@ impl From<rusqlite::Error> for HistoryError {
 
 impl From<tokio_postgres::Error> for HistoryError {
     fn from(error: tokio_postgres::Error) -> Self {
-        /// The class of codes of an administrator's shutdown, and that of connections.
-        const UNREACHABLE: [&str; 3] = ["57P", "08", "28"];
+        /// Classes of codes: the shutdown by an administrator, connections, logins, missing databases, and lack of
+        /// resources such as connections.
+        const UNREACHABLE: [&str; 5] = ["57P", "08", "28", "3D", "53"];
+        /// The client cannot send a value: it is of another type than the column, or too long for a message.
+        const OF_VALUES: [&str; 2] = ["error serializing parameter", "error encoding message"];
         let Some(code) = error.code() else {
-            return Self::Unreachable(Arc::new(error));
+            let text = error.to_string();
+            return if OF_VALUES.iter().any(|begin| text.starts_with(begin)) {
+                Self::Invalid(chain(&error))
+            } else {
+                Self::Unreachable(Arc::new(error))
+            };
         };
         let has_class = |class: &&str| code.code().starts_with(class);
         match *code {

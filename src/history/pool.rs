@@ -58,8 +58,16 @@ impl Pool {
     }
 
     /// Frees the space of removed rows of a server.
+    ///
+    /// # Errors
+    /// The user does not own the tables: the server would leave them out without an error.
     pub(super) fn vacuum(&self) -> Result<(), HistoryError> {
         let connection = self.engine.connect_reader()?;
+        let is_owner = "SELECT pg_has_role(current_user, nspowner, 'USAGE') FROM pg_namespace
+             WHERE nspname = 'switchtender'";
+        if !connection.query_row(is_owner, [], |row| row.get(0))? {
+            return Err(HistoryError::NotOwner);
+        }
         connection.execute_batch("VACUUM (ANALYZE)")
     }
 

@@ -26,6 +26,10 @@ const MIGRATIONS: [Migration; 1] = [Migration {
 /// The version of the tables.
 const VERSION: FormatVersion = state_version(MIGRATIONS[MIGRATIONS.len() - 1].version);
 
+/// What to do about a database of another version.
+const DATABASE_ADVICE: &str =
+    "use the version of switchtender that wrote it, or name another database in `store`";
+
 /// The lock of PostgreSQL for writes. A transaction that writes has it until its end: numbers become visible in
 /// their order, and a process sees what another one has added.
 pub(super) const WRITE_LOCK: &str = "SELECT pg_advisory_xact_lock(5391, 1)";
@@ -114,7 +118,9 @@ pub(super) fn check(connection: &Connection) -> Result<(), HistoryError> {
     if MIGRATIONS.iter().any(|one| i64::from(one.version) == found) {
         return Ok(());
     }
-    Ok(VERSION.check(found)?)
+    let advice = connection.choose(VERSION.advice, DATABASE_ADVICE);
+    let expected = FormatVersion { advice, ..VERSION };
+    Ok(expected.check(found)?)
 }
 
 fn version(connection: &Connection) -> Result<i64, HistoryError> {
@@ -122,7 +128,8 @@ fn version(connection: &Connection) -> Result<i64, HistoryError> {
     connection.query_row(query, [], |row| row.get(0))
 }
 
-fn is_empty(connection: &Connection) -> Result<bool, HistoryError> {
+/// Whether nobody has created the tables.
+pub(super) fn is_empty(connection: &Connection) -> Result<bool, HistoryError> {
     let query = connection.choose(
         "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)",
         "SELECT to_regclass('switchtender.schema_version') IS NULL",

@@ -106,14 +106,15 @@ impl ServerAddress {
             };
             let port = config.get_ports().first().copied().unwrap_or(5432);
             let (database, user) = (config.get_dbname(), config.get_user());
-            let found = file.password(&[
-                &host,
+            let desired = [
+                &*host,
                 &port.to_string(),
                 database.unwrap_or_default(),
                 user.unwrap_or_default(),
-            ]);
-            let Some(password) = found else {
-                let text = format!("{} has no password for the server", path.display());
+            ];
+            let Some(password) = file.password(&desired) else {
+                let (path, desired) = (path.display(), desired.join(":"));
+                let text = format!("{path} has no line for the server: add `{desired}:PASSWORD`");
                 return Err(HistoryError::Address(text));
             };
             config.password(password);

@@ -60,7 +60,7 @@ pub(crate) fn check(location: &StoreLocation) -> Result<Vec<ServerFinding>, Hist
         connection: &connection,
     };
     let mut findings = vec![server.version()?, server.encryption()?];
-    findings.extend(server.standby_of_another()?);
+    findings.extend(server.writes()?);
     findings.push(server.tables()?);
     findings.extend(server.rights()?);
     findings.extend(server.readers_of_secrets()?);
@@ -124,14 +124,23 @@ impl CheckedServer<'_> {
         })
     }
 
-    /// A standby permits no writes.
-    fn standby_of_another(&self) -> Result<Option<ServerFinding>, HistoryError> {
-        let is_standby = self.is_true("SELECT pg_is_in_recovery()")?;
-        Ok(is_standby.then(|| {
-            let text = "the server is a standby and permits no writes";
-            ServerFinding::new("server", ServerState::Bad, text)
-                .hint("name the primary server in `store`, or all servers with `target_session_attrs=read-write`")
-        }))
+    /// A standby permits no writes, and an administrator can forbid them.
+    fn writes(&self) -> Result<Option<ServerFinding>, HistoryError> {
+        let (text, hint) = if self.is_true("SELECT pg_is_in_recovery()")? {
+            (
+                "the server is a standby and permits no writes",
+                "name the primary server in `store`, or all servers with `target_session_attrs=read-write`",
+            )
+        } else if self.setting("default_transaction_read_only")? == "on" {
+            (
+                "default_transaction_read_only is on: the database permits no writes",
+                "reset it for the server, the database or the role",
+            )
+        } else {
+            return Ok(None);
+        };
+        let finding = ServerFinding::new("server", ServerState::Bad, text);
+        Ok(Some(finding.hint(hint)))
     }
 
     fn has_tables(&self) -> Result<bool, HistoryError> {

@@ -76,10 +76,6 @@ pub(crate) fn copy(
     from: &StoreLocation,
     to: &StoreLocation,
 ) -> Result<Vec<CopiedTable>, HistoryError> {
-    if from == to {
-        let text = format!("{from} is both source and target");
-        return Err(HistoryError::Address(text));
-    }
     let source = Engine::at(from)?.connect_reader()?;
     schema::check(&source)?;
     refuse_other_processes(&source, from)?;
@@ -149,7 +145,7 @@ impl StoreCopy<'_> {
             if rows != tables::count(&fresh, &table.name)? {
                 let name = &table.name;
                 return Err(HistoryError::Address(format!(
-                    "{to} is not empty: its table `{name}` has {rows} rows"
+                    "{to} is not empty (its table `{name}` has rows): name an empty database or a new file"
                 )));
             }
         }

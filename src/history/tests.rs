@@ -4,6 +4,7 @@ mod copying;
 mod drift;
 mod findings;
 mod folding;
+mod host_locks;
 mod limits;
 mod once;
 mod outage;
@@ -12,6 +13,7 @@ mod roles;
 mod server;
 mod state_table;
 mod statements;
+mod unusable;
 mod visible;
 
 use std::collections::BTreeMap;

@@ -49,6 +49,8 @@ pub(crate) enum StateKeyError {
     },
     #[error("other users can read {} (mode {mode:04o})", .path.display())]
     Readable { path: PathBuf, mode: u32 },
+    #[error("{} belongs to another user ({owner}), who can read and replace it", .path.display())]
+    OfOther { path: PathBuf, owner: u32 },
     #[error("{} is no key: it must have {} hexadecimal digits", .path.display(), 2 * KEY_LENGTH)]
     Damaged { path: PathBuf },
     #[error("cannot {action} {path}")]
@@ -71,6 +73,11 @@ impl StateKeyError {
                 path.display()
             )),
             Self::Readable { path, .. } => Some(format!("run `chmod 600 {}`", path.display())),
+            Self::OfOther { path, .. } => Some(format!(
+                "run `chown --reference={} {}`",
+                path.parent().unwrap_or(Path::new(".")).display(),
+                path.display()
+            )),
             Self::Damaged { .. } => Some(format!("copy {FILE} from a backup or another host")),
             Self::File { .. } | Self::Table(_) => None,
         }
@@ -226,13 +233,25 @@ impl StateKey {
             path: path.to_owned(),
             source,
         };
-        let mode = match std::fs::metadata(path) {
+        let found = match std::fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            found => found.map_err(failed)?.mode() & 0o7777,
+            found => found.map_err(failed)?,
         };
+        let (mode, owner) = (found.mode() & 0o7777, found.uid());
         let path = path.to_owned();
         if mode & 0o077 != 0 {
             return Err(StateKeyError::Readable { path, mode });
+        }
+        // Root also runs commands of the directory of another user.
+        let of_directory = path
+            .parent()
+            .and_then(|parent| std::fs::metadata(parent).ok());
+        let users = [
+            Some(rustix::process::geteuid().as_raw()),
+            of_directory.map(|directory| directory.uid()),
+        ];
+        if !users.contains(&Some(owner)) {
+            return Err(StateKeyError::OfOther { path, owner });
         }
         let text = std::fs::read_to_string(&path).map_err(failed)?;
         let mut key = [0; KEY_LENGTH];
@@ -315,6 +334,21 @@ mod tests {
             "{error}"
         );
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        if rustix::process::geteuid().is_root() {
+            let chown =
+                |path: &Path, user| std::os::unix::fs::chown(path, Some(user), None).unwrap();
+            chown(&path, 1);
+            let error = StateKey::read_or_create(root.path()).unwrap_err();
+            assert!(
+                matches!(error, StateKeyError::OfOther { owner: 1, .. }),
+                "{error}"
+            );
+            // As for a unit with a user of its own.
+            chown(root.path(), 1);
+            StateKey::read_or_create(root.path()).unwrap();
+            chown(root.path(), 0);
+            chown(&path, 0);
+        }
         std::fs::write(&path, "short\n").unwrap();
         let error = StateKey::read_or_create(root.path()).unwrap_err();
         assert!(matches!(error, StateKeyError::Damaged { .. }), "{error}");

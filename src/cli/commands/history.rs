@@ -122,15 +122,24 @@ impl HistoryArgs {
                 Some(device) => reader.folded_days(device, self.limit)?,
                 None => Vec::new(),
             };
-            Ok(Some((reader.runs(&filter)?, folded)))
+            Ok(Some((
+                reader.runs(&filter)?,
+                folded,
+                reader.folded_count()?,
+            )))
         });
         let runs = runs.map_err(store_error)?;
-        let (runs, folded) =
+        let (runs, folded, folded_count) =
             runs.ok_or_else(|| unknown_device(device.as_deref().unwrap_or_default()))?;
         if is_grouped {
             let mut rows = command_rows(&runs);
             rows.truncate(usize::try_from(self.limit).unwrap_or(usize::MAX));
             print_rows(rows, global);
+            if folded_count > 0 {
+                print(&TerminalText::of_line(format_args!(
+                    "{folded_count} unchanged runs are folded: `switchtender history DEVICE` has their days"
+                )));
+            }
         } else {
             print_runs(&runs, self.output, global);
             if self.output == Output::Human && !folded.is_empty() {

@@ -115,7 +115,7 @@ fn copy_has_all_rows_and_goes_on(engine: TestEngine) {
         assert_eq!(sandbox.defects(), Vec::<String>::new());
         drop(sandbox.history);
         let again = copied(&from, &to).unwrap_err().to_string();
-        assert!(again.contains("is not empty: its table `"), "{again}");
+        assert!(again.contains("is not empty (its table `"), "{again}");
     }
 }
 

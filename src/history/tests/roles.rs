@@ -82,6 +82,12 @@ fn roles_may_do_what_they_need_and_no_more() {
         );
         assert!(read(&owner).is_ok(), "{table}");
     }
+    let refused = sandbox.history.vacuum();
+    assert!(
+        matches!(refused, Err(HistoryError::NotOwner)),
+        "{refused:?}"
+    );
+    owner.vacuum().unwrap();
     let findings = server_check::check(&location("switchtender_reader")).unwrap();
     assert_eq!(finding(&findings, "role").state, ServerState::Bad);
     let findings = server_check::check(&process).unwrap();

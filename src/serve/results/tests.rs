@@ -122,7 +122,7 @@ async fn a_damaged_file_does_not_prevent_the_others_and_stays() {
     assert_eq!(left.count(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_refused_result_ends_its_run_and_does_not_prevent_the_others() {
     let sandbox = Sandbox::new();
     let path = sandbox.dir.path().join("history.db");
@@ -131,18 +131,115 @@ async fn a_refused_result_ends_its_run_and_does_not_prevent_the_others() {
         BEGIN SELECT RAISE(ABORT, 'no such value'); END";
     let file = rusqlite::Connection::open(&path).unwrap();
     file.execute_batch(refuse).unwrap();
+    sets_aside(sandbox, &history).await;
+}
+
+/// By a constraint, by an index whose limit is exceeded, and by a value out of range.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_postgresql_refuses_ends_its_run_and_does_not_prevent_the_others() {
+    for (refusal, error) in [
+        (
+            "ALTER TABLE switchtender.run ADD CHECK (hint IS DISTINCT FROM 'refused')",
+            "violates check constraint",
+        ),
+        (
+            "CREATE INDEX ON switchtender.run ((CASE hint WHEN 'refused' THEN public.too_long() END))",
+            "maximum size is",
+        ),
+        (
+            "ALTER TABLE switchtender.run ADD CHECK
+                 (hint IS NULL OR length(hint) / (CASE hint WHEN 'refused' THEN 0 ELSE 1 END) > 0)",
+            "division by zero",
+        ),
+    ] {
+        let Some(server) = PostgreSql::shared() else {
+            return;
+        };
+        let database = server.new_database();
+        let location = StoreLocation::parse(server.address(&database).as_ref(), "".as_ref());
+        let history = HistoryStore::open(location.unwrap().into()).unwrap();
+        // A text of an index that does not shrink.
+        let long = "(SELECT string_agg(md5(n::text), '') FROM generate_series(1, 1000) AS n)";
+        let function = format!(
+            "CREATE FUNCTION public.too_long() RETURNS TEXT LANGUAGE sql IMMUTABLE AS $$ SELECT {long} $$"
+        );
+        server.execute(&database, &function);
+        server.execute(&database, refusal);
+        let found = sets_aside(Sandbox::new(), &history).await;
+        assert!(found.contains(error), "{found}");
+    }
+}
+
+/// Delivers a result that the store refuses, and another one. Returns the error of its run.
+async fn sets_aside(sandbox: Sandbox, history: &HistoryStore) -> String {
     let mut refused = ended(new_run(time(0)));
     refused.completed.record.hint = Some("refused".to_owned());
     sandbox.add([refused, ended(new_run(time(1)))]);
-    assert_eq!(sandbox.deliver(&history).await.unwrap(), [0, 1].map(time));
-    let mut found = runs(&history).await;
+    assert_eq!(sandbox.deliver(history).await.unwrap(), [0, 1].map(time));
+    let mut found = runs(history).await;
     found.sort_by_key(|run| run.queued);
     let statuses: Vec<RunStatus> = found.iter().map(|run| run.status).collect();
     assert_eq!(statuses, [RunStatus::NotRun, RunStatus::Unchanged]);
-    let error = found[0].error.as_deref().unwrap();
+    let error = found[0].error.clone().unwrap();
     assert!(error.starts_with("the store refuses the result"), "{error}");
     let left = fs::read_dir(sandbox.dir.path().join("spool/refused")).unwrap();
     assert_eq!(left.count(), 1);
+    error
+}
+
+/// A database that permits no writes, or whose disk is full: the results wait, and each is stored once.
+#[tokio::test(flavor = "multi_thread")]
+async fn results_wait_for_a_database_without_writes_or_space() {
+    if PostgreSql::shared().is_none() {
+        return;
+    }
+    let server = PostgreSql::shared().unwrap();
+    for (begin, end, text) in [
+        (
+            "ALTER DATABASE {} SET default_transaction_read_only = on",
+            "ALTER DATABASE {} RESET default_transaction_read_only",
+            "the database permits no writes",
+        ),
+        (
+            "CREATE FUNCTION fail() RETURNS TRIGGER LANGUAGE plpgsql AS
+                 $$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+             CREATE TRIGGER fail BEFORE INSERT ON switchtender.run EXECUTE FUNCTION fail()",
+            "DROP TRIGGER fail ON switchtender.run",
+            "the store is full",
+        ),
+    ] {
+        let database = server.new_database();
+        let location = StoreLocation::parse(server.address(&database).as_ref(), "".as_ref());
+        let history = HistoryStore::open(location.unwrap().into()).unwrap();
+        // The setting is that of new connections.
+        let alter = |statement: &str| {
+            let statement = statement.replace("{}", &database);
+            server.execute(
+                &database,
+                &format!("SET transaction_read_only = off; {statement}"),
+            );
+            let ends = format!(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'
+                     AND pid <> pg_backend_pid()"
+            );
+            server.execute("postgres", &ends);
+        };
+        let sandbox = Sandbox::new();
+        sandbox.add((0..3).map(|minute| ended(new_run(time(minute)))));
+        alter(begin);
+        // The first attempt can be on a connection that the server has ended.
+        let mut error = sandbox.deliver(&history).await.unwrap_err();
+        if !error.text.contains(text) {
+            error = sandbox.deliver(&history).await.unwrap_err();
+        }
+        assert!(error.text.contains(text), "{error}");
+        assert_eq!(error.problem, StoreProblem::Unreachable);
+        assert_eq!(sandbox.spool.size().results, 3);
+        alter(end);
+        while sandbox.deliver(&history).await.is_err() {}
+        assert!(sandbox.spool.is_empty());
+        assert_eq!(runs(&history).await.len(), 3);
+    }
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub(super) async fn metrics(
     text.metric(
         "switchtender_runs_total",
         MetricKind::Counter,
-        "Ended runs by status",
+        "Ended runs by status, also those that are folded or removed",
     );
     for (status, count) in &totals {
         text.sample("switchtender_runs_total", &[("status", status)], count);

@@ -190,6 +190,26 @@ async fn lost_key_loses_undo_and_digests_only() {
     };
     hosts.desire_with_user("desk");
     hosts.run("a", &["apply", "--yes"]).await.assert_code(0);
+    // Only these need the key. Times and results, facts and the rest are readable without it.
+    let sealed = "SELECT DISTINCT split_part(file, '/', 1) FROM switchtender.device_state
+        WHERE get_byte(body, 0) <> ascii('{') ORDER BY 1";
+    let sealed = hosts.server.execute(&hosts.database, sealed);
+    let expected = ["audited.json", "secret-digests.json", "undo"];
+    assert_eq!(sealed.lines().collect::<Vec<_>>(), expected);
+    let plain = "SELECT file FROM switchtender.device_state
+        WHERE get_byte(body, 0) = ascii('{') ORDER BY 1";
+    let plain = hosts.server.execute(&hosts.database, plain);
+    for file in ["facts.json", "identity.json", "memory.json"] {
+        assert!(plain.lines().any(|found| found == file), "{plain}");
+    }
+    // Without the key, the message and `doctor` say what to do.
+    for command in [["apply", "--yes"].as_slice(), &["doctor"]] {
+        let refused = hosts.run("b", command).await;
+        refused.assert_code(1);
+        refused.assert_contains("is sealed with the key ");
+        refused.assert_contains("copy state.key from another host of the store to b/state.key");
+        refused.assert_contains("`switchtender store new-key`");
+    }
     let new_key = ["store", "new-key"];
     let ran = hosts.run("b", &new_key).await;
     ran.assert_code(0);
@@ -205,6 +225,10 @@ async fn lost_key_loses_undo_and_digests_only() {
     again.assert_code(0);
     assert!(!again.text().contains("which is lost"), "{}", again.text());
     assert_eq!(hosts.sent(), [""; 0]);
+    // The undo of the earlier run is lost, and the command names it.
+    let undone = hosts.run("b", &["undo"]).await;
+    undone.assert_contains(" cannot be undone: undo/");
+    undone.assert_contains(", which is lost");
     // Another host with the new key knows that it is set.
     fs::create_dir_all(hosts.lab.path("c")).unwrap();
     fs::copy(hosts.lab.path("b/state.key"), hosts.lab.path("c/state.key")).unwrap();
@@ -222,6 +246,15 @@ async fn lost_key_loses_undo_and_digests_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pending_revert_of_a_killed_host_is_known_to_another_one() {
+    pending_revert_is_known(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pending_revert_is_known_without_the_lost_key() {
+    pending_revert_is_known(true).await;
+}
+
+async fn pending_revert_is_known(key_is_lost: bool) {
     let Some(mut hosts) = Hosts::new(&["busy=^description"]).await else {
         return;
     };
@@ -243,11 +276,20 @@ async fn pending_revert_of_a_killed_host_is_known_to_another_one() {
     child.kill().await.unwrap();
     switch.clear_faults();
     switch.resume();
-    hosts.copy_key();
+    if key_is_lost {
+        hosts.run("b", &["store", "new-key"]).await.assert_code(0);
+    } else {
+        hosts.copy_key();
+    }
     let pending = hosts.run("b", &apply).await;
     pending.assert_contains("still reverts the changes");
     switch.advance_clock(TIMER);
     let next = hosts.run("b", &apply).await;
+    if key_is_lost {
+        // The digest of the configuration before the run is lost.
+        next.assert_contains("it is unknown whether the changes were reverted");
+        return;
+    }
     next.assert_contains("ended early: the device has the configuration from before it");
     let last = hosts.run("a", &apply).await;
     assert!(!last.text().contains("ended early"), "{}", last.text());

@@ -39,6 +39,10 @@ pub(super) fn run(args: &StoreCopyArgs) -> Result<Exit, CommandError> {
     let from = named(args.from.as_os_str())?.location;
     let to = named(args.to.as_os_str())?.location;
     require_file(&from)?;
+    if from == to {
+        let text = format!("cannot copy the store: {from} is both source and target");
+        return Err(CommandError::new(text).hint("name a new file, or an empty database"));
+    }
     let _locks = [lock(&from)?, lock(&to)?];
     let copied = store_copy::copy(&from, &to).map_err(|error| {
         let hint = error.hint();

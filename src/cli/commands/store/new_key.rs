@@ -40,7 +40,9 @@ pub(super) fn run(args: &NewKeyArgs) -> Result<Exit, CommandError> {
     }
     let directory = args.state_dir.clone();
     let directory = directory.map_or_else(serve_state::default_directory, Ok)?;
-    let before = history.key().map_err(|error| key_error(error.into()))?;
+    let before = history
+        .key()
+        .map_err(|error| CommandError::new("cannot use the store").with_source(error))?;
     let key = StateKey::read_or_create(&directory).map_err(key_error)?;
     let own = key.fingerprint();
     let path = directory.join(FILE);

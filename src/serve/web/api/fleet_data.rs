@@ -63,6 +63,8 @@ pub(super) struct CountList {
 }
 
 /// Count runs by status, and devices with drift, over time
+///
+/// Runs that are folded count, too.
 #[utoipa::path(get, path = "/counts", tag = "fleet", params(CountsQuery),
     responses((status = 200, body = CountList)))]
 pub(super) async fn counts(

@@ -54,6 +54,8 @@ pub(super) struct FoldedDays {
 }
 
 /// List runs, newest first
+///
+/// Unchanged runs that are folded are left out: `/devices/{name}/folded-runs` has them by day.
 #[utoipa::path(get, path = "/runs", tag = "runs", params(RunListQuery),
     responses((status = 200, body = RunList), (status = 404, body = ErrorBody)))]
 pub(super) async fn list(

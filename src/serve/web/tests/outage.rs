@@ -160,6 +160,74 @@ async fn without_the_database_scheduled_runs_plan_and_all_results_arrive_later()
     assert!(broken.is_empty(), "{broken:?}");
 }
 
+/// A database that can be read, but not written: its administrator permits no writes, or its disk is full.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_writes_or_space_no_device_is_changed_and_nothing_is_lost() {
+    if PostgreSql::shared().is_none() {
+        return;
+    }
+    for (begin, end, reason) in [
+        (
+            "ALTER DATABASE {} SET default_transaction_read_only = on",
+            "ALTER DATABASE {} RESET default_transaction_read_only",
+            "the database permits no writes",
+        ),
+        (
+            "CREATE FUNCTION fail() RETURNS TRIGGER LANGUAGE plpgsql AS
+                 $$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+             CREATE TRIGGER fail BEFORE INSERT OR UPDATE ON switchtender.run EXECUTE FUNCTION fail()",
+            "DROP TRIGGER fail ON switchtender.run",
+            "the store is full",
+        ),
+    ] {
+        let database = PostgreSql::start(None).unwrap();
+        let name = database.new_database();
+        let server = start(&database.address(&name)).await;
+        wait_until("all devices are changed", async || {
+            is_changed(&server, 1).await
+        })
+        .await;
+        database.execute(&name, &begin.replace("{}", &name));
+        // The setting is that of new connections.
+        database.kill_and_wait();
+        write_state(server.dir.path(), 20);
+        wait_until("plans go on, and the reason is known", async || {
+            let report = server.service.report().await;
+            let because = report.condition.no_applies.unwrap_or_default();
+            because.contains(reason) && report.spool.results >= 3 * DEVICES.len()
+        })
+        .await;
+        for path in ["/", "/api/v1/status", "/readyz"] {
+            let page = server.get(Role::View, path).send().await.unwrap();
+            let (status, body) = text(page).await;
+            assert!(body.contains(reason), "{path}: {status} {body}");
+        }
+        let body = json!({"kind": "apply"});
+        let request = server.post(Role::Apply, "/api/v1/devices/sw1/runs", &body);
+        let (status, body) = text(request.send().await.unwrap()).await;
+        assert_eq!(status, 503, "{body}");
+        assert!(is_changed(&server, 1).await, "no apply began");
+        database.execute(&name, &format!("SET transaction_read_only = off; {}", end.replace("{}", &name)));
+        database.kill_and_wait();
+        wait_until("all results are stored", async || {
+            let report = server.service.report().await;
+            report.spool.results == 0 && report.condition.no_applies.is_none()
+        })
+        .await;
+        wait_until("the change is applied once", async || {
+            is_changed(&server, 2).await
+        })
+        .await;
+        let found = runs(&server).await;
+        let ids: BTreeSet<_> = found.iter().map(|run| run.id).collect();
+        assert_eq!(ids.len(), found.len());
+        let broken: Vec<&RunEntry> = (found.iter())
+            .filter(|run| matches!(run.status, RunStatus::Failed | RunStatus::NotRun))
+            .collect();
+        assert!(broken.is_empty(), "{broken:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_outlive_a_killed_database() {
     const KILLS: usize = 3;
