@@ -48,6 +48,10 @@ pub(crate) struct RunEntry {
     pub(crate) revision: Option<GitRevision>,
     /// The release of the settings, the inventory and the desired state, in a fleet with releases.
     pub(crate) release: Option<ReleaseNumber>,
+    /// The node that ran it, in a fleet.
+    pub(crate) node: Option<String>,
+    /// Whether the result came after another node had taken the device over: it says nothing about the device.
+    pub(crate) is_late: bool,
 }
 
 impl RunEntry {
@@ -164,7 +168,7 @@ const COLUMNS: &str =
     run.resources AS resources, changed, failed, skipped, pending, operations, to_send,
     run.not_understood AS not_understood, is_unreachable,
     connection_change, error, hint, state_commit, state_is_modified,
-    run.release AS release";
+    run.release AS release, run.node AS node, run.is_late AS is_late";
 
 const TABLES: &str = "run JOIN device ON device.id = run.device
     JOIN requester ON requester.id = run.requester";
@@ -342,6 +346,8 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         hint: row.get("hint")?,
         revision: revision(row)?,
         release: row.get::<_, Option<i64>>("release")?.map(ReleaseNumber),
+        node: row.get("node")?,
+        is_late: row.get("is_late")?,
     })
 }
 

@@ -481,7 +481,7 @@ impl Service {
                 self.remove_old_runs().await;
             }
             (Some(_), None) => {
-                tracing::warn!("runs start again: the store can be used");
+                tracing::info!("runs start again");
                 self.inner.wake.notify_one();
             }
             _ => {}

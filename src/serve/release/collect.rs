@@ -112,9 +112,9 @@ impl<'a> ReleaseFiles<'a> {
         Ok(())
     }
 
-    /// Whether a path is one of the directory.
-    pub(crate) fn has_inside(&self, path: &Path) -> bool {
-        self.path_below(path).is_ok()
+    /// Whether a path begins at the directory. Others are absolute: files that each node has.
+    pub(crate) fn is_relative(&self, path: &Path) -> bool {
+        path.starts_with(self.directory)
     }
 
     /// The path in the release.

@@ -20,6 +20,9 @@ use crate::store::file::{self, Durability, state_version};
 
 const VERSION: FormatVersion = state_version(1);
 
+/// How many releases stay: runs in progress can have an earlier one.
+const RECENT: usize = 3;
+
 /// A release cannot be stored on the node.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreReleaseError {
@@ -153,12 +156,18 @@ impl ReleaseDirectories {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
         };
+        let recent: Vec<ReleaseNumber> = {
+            let lists = self.lists().into_iter().take(RECENT);
+            lists.map(|release| release.number).collect()
+        };
         for entry in entries {
             let path = entry?.path();
             let name = path.file_stem().and_then(|name| name.to_str());
             let number = name.and_then(|name| name.parse().ok()).map(ReleaseNumber);
             let is_partial = path.extension().is_some_and(|ending| ending == "partial");
-            if is_partial || number.is_some_and(|number| !used.contains(&number)) {
+            if is_partial
+                || number.is_some_and(|number| !used.contains(&number) && !recent.contains(&number))
+            {
                 remove(&path)?;
             }
         }
@@ -287,12 +296,18 @@ mod tests {
         assert_eq!(numbers(&directories), [1], "a damaged release is not used");
         directories.store(&two, &source).await.unwrap();
         assert_eq!(fs::read_to_string(&damaged).unwrap(), "a: 2\n");
-        directories.remove_others(&[two.number]).unwrap();
-        assert_eq!(numbers(&directories), [2]);
-        assert_eq!(
-            fs::read_dir(state.path().join("releases")).unwrap().count(),
-            2
-        );
+        for number in [3, 4] {
+            let next = source.release(number, &files);
+            directories.store(&next, &source).await.unwrap();
+        }
+        directories.remove_others(&[ReleaseNumber(4)]).unwrap();
+        assert_eq!(numbers(&directories), [4, 3, 2]);
+        let entries = fs::read_dir(state.path().join("releases")).unwrap();
+        assert_eq!(entries.count(), 6);
+        directories
+            .remove_others(&[ReleaseNumber(1), ReleaseNumber(2)])
+            .unwrap();
+        assert_eq!(numbers(&directories), [4, 3, 2]);
     }
 
     #[tokio::test]

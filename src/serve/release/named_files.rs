@@ -26,8 +26,7 @@ pub(crate) fn add(
         named.public.extend(vault.ca_file.clone());
     }
     for path in &named.public {
-        // Others are files that each node has.
-        if release.has_inside(path) {
+        if release.is_relative(path) {
             let content = release.add(path)?;
             if String::from_utf8_lossy(content).contains("PRIVATE KEY-----") {
                 let path = path.display();
@@ -65,9 +64,9 @@ impl NamedFiles {
         let private_key = settings.private_key.iter();
         let private_key = private_key.map(|one| ("private_key", &one.value, &one.origin));
         for (key, path, origin) in secrets.chain(private_key) {
-            if release.has_inside(path) && self.seen.insert((key, path.clone())) {
+            if release.is_relative(path) && self.seen.insert((key, path.clone())) {
                 let text = format!(
-                    "`{key}`: {} is in the directory that is published, and secrets are not published",
+                    "`{key}`: {} is a path of the published directory, and secrets are not published",
                     path.display()
                 );
                 let help = "name the path that the file has on each node, such as `/etc/switchtender/secrets/sw1`";

@@ -7,6 +7,7 @@ use test_support::catalog::vlan;
 use test_support::interrupt;
 use test_support::lab::Lab;
 use test_support::postgresql::PostgreSql;
+use test_support::program::ProgramOutput;
 
 use super::process::{self, ServeProcess, within_limit};
 use super::query;
@@ -105,10 +106,14 @@ impl TestFleet {
     }
 
     async fn command(&self, arguments: &[&str]) {
+        self.run(arguments).await.assert_code(0);
+    }
+
+    async fn run(&self, arguments: &[&str]) -> ProgramOutput {
         let mut all = vec!["fleet"];
         all.extend(arguments);
         all.extend(["--store", &self.store]);
-        process::run(&self.lab, &all).await.assert_code(0);
+        process::run(&self.lab, &all).await
     }
 }
 
@@ -165,8 +170,11 @@ async fn evicted_node_is_replaced_at_once() {
     };
     let (mut owner, mut left) = fleet.pair().await;
     owner.stored("sw1", "changed").await;
+    let refused = fleet.run(&["evict", OWNER]).await;
+    refused.assert_code(1);
+    assert!(refused.stderr.contains("it is alive"), "{}", refused.stderr);
     owner.kill().await;
-    fleet.command(&["evict", OWNER]).await;
+    fleet.command(&["evict", OWNER, "--force"]).await;
     left.stored("sw1", "unchanged").await;
     left.stop().await;
 }

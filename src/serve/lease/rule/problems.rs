@@ -27,7 +27,9 @@ impl LeaseRule {
     /// Why this node may have no lease.
     pub(crate) fn refusal(&self, now: BootTime) -> Option<String> {
         let node = &self.node;
-        if !self.is_named && self.nodes.contains_key(&node.name) {
+        // A process that was restarted has the name with its next request.
+        let other = self.nodes.get(&node.name);
+        if other.is_some_and(|other| !self.is_named && !self.may_take_name(other, now)) {
             return Some(format!(
                 "another process is the node `{}`; name this one with `node` in [fleet], or wait until that one is gone",
                 node.name

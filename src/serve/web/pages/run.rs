@@ -173,5 +173,11 @@ fn summary(detail: &RunDetail) -> Vec<NamedValue> {
         .release
         .map(|release| NamedValue::new("Release", release.to_string()));
     rows.extend(release);
+    let node = run.node.as_ref();
+    rows.extend(node.map(|node| NamedValue::new("Node", node.clone())));
+    if run.is_late {
+        let late = "the result came after another node had taken the device over, and says nothing about it";
+        rows.push(NamedValue::new("Late", late));
+    }
     rows
 }
