@@ -34,6 +34,7 @@ mod simulation;
 mod spool;
 mod store_check;
 pub(crate) mod systemd;
+pub(crate) mod tls_files;
 pub(crate) mod visible_service;
 pub(crate) mod watched_files;
 pub(crate) mod web;

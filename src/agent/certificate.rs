@@ -93,6 +93,18 @@ impl Certificate {
         })
     }
 
+    /// The names that a worker proves with it: its DNS names, or the common name if there is none.
+    pub(crate) fn worker_names(&self) -> Vec<String> {
+        let is_address = |name: &String| name.parse::<std::net::IpAddr>().is_ok();
+        let names = self.alternative_names.iter();
+        let names: Vec<String> = names.filter(|name| !is_address(name)).cloned().collect();
+        if names.is_empty() {
+            self.common_name.iter().cloned().collect()
+        } else {
+            names
+        }
+    }
+
     /// Whether the certificate is for this name.
     pub fn is_for(&self, name: &Certname) -> bool {
         let is = |other: &String| other.eq_ignore_ascii_case(name);

@@ -20,10 +20,9 @@ mod rate_limit;
 mod role;
 mod session;
 mod token;
+mod worker_entry;
 
-pub(crate) use access_file::{
-    AccessError, AccessFile, AccessRules, ApiToken, LocalUser, WorkerIdentity, WorkerToken,
-};
+pub(crate) use access_file::{AccessError, AccessFile, AccessRules, ApiToken, LocalUser};
 pub(crate) use access_paths::AccessPaths;
 pub(crate) use audit_log::{AuditEntry, AuditError, AuditFilter, AuditLog, AuditResult};
 pub(crate) use authenticate::{
@@ -41,3 +40,4 @@ pub(crate) use password::hash_password;
 pub(crate) use role::{AuthMethod, Principal, RESERVED_NAMES, Role};
 pub(crate) use session::SESSION_LIMIT;
 pub(crate) use token::TokenText;
+pub(crate) use worker_entry::{WorkerEntry, WorkerIdentity, WorkerProof};

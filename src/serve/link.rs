@@ -3,6 +3,7 @@
 //! The worker connects, also through an HTTP proxy; nothing connects to it. What a node asks of its store is a
 //! [`protocol::LinkCall`]: [`hub`] answers it for the sites of the worker only, and [`client`] is the store of the worker.
 
+mod audit;
 pub(crate) mod client;
 pub(crate) mod hub;
 mod lease_store;

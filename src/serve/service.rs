@@ -558,14 +558,26 @@ impl Service {
 
     /// The state of the process.
     pub(crate) async fn report(&self) -> ServiceReport {
-        let space = within_limit(self.store().space()).await.ok();
+        ServiceReport {
+            space: within_limit(self.store().space()).await.ok(),
+            ..self.report_of_node()
+        }
+    }
+
+    /// Whether a hub answered the last call of this worker.
+    pub(crate) fn is_hub_reachable(&self) -> bool {
+        self.inner.link.as_ref().is_some_and(HubLink::is_reachable)
+    }
+
+    /// What this process knows of itself, without its store.
+    pub(crate) fn report_of_node(&self) -> ServiceReport {
         let dispatcher = self.inner.dispatcher();
         ServiceReport {
             running: dispatcher.running(),
             waiting: dispatcher.waiting(),
             lateness_seconds: dispatcher.lateness(clock::timestamp()).as_secs(),
             is_stopping: self.inner.stop.is_cancelled(),
-            space,
+            space: None,
             spool: self.inner.spool.size(),
             leases: self.leases().map(Leases::numbers),
             condition: self.condition(),

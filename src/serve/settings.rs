@@ -364,6 +364,7 @@ fn fleet(root: &Table<'_>, directory: &Path) -> FleetSettings {
             let help = "remove `store` of a worker, or `join` of a hub";
             (root.findings).error_with_help("fleet-store", item.span.clone(), message, help);
         }
+        check_worker(root);
         return settings;
     }
     if !is_server(&store)
@@ -374,6 +375,26 @@ fn fleet(root: &Table<'_>, directory: &Path) -> FleetSettings {
         (root.findings).error_with_help("fleet-store", item.span.clone(), message, help);
     }
     settings
+}
+
+/// A worker has no pages: `listen` is the address of its metrics.
+fn check_worker(root: &Table<'_>) {
+    for key in ["web", "oidc"] {
+        if let Some(item) = root.get(key) {
+            let message = format!("`{key}` is a setting of hubs: a worker has no pages and no API");
+            let help = "move it to the hubs; `listen` gives a worker /metrics and /healthz";
+            (root.findings).error_with_help("worker-pages", item.span.clone(), message, help);
+        }
+    }
+    let address = root.string("listen");
+    let address = address.and_then(|text| text.parse::<SocketAddr>().ok());
+    if let (Some(address), Some(item)) = (address, root.get("listen"))
+        && !address.ip().is_loopback()
+    {
+        let message = "a worker listens on loopback only: its metrics need no login";
+        let help = "write `127.0.0.1:8440`, and put a proxy with a login before it";
+        (root.findings).error_with_help("worker-pages", item.span.clone(), message, help);
+    }
 }
 
 /// Whether a place of a store is a server.

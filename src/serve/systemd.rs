@@ -11,6 +11,11 @@ pub(crate) fn ready(status: &str) {
     notify(&[NotifyState::Ready, NotifyState::Status(status)]);
 }
 
+/// Reports what the process does now.
+pub(crate) fn status(status: &str) {
+    notify(&[NotifyState::Status(status)]);
+}
+
 /// Reports that the process stops.
 pub(crate) fn stopping() {
     notify(&[NotifyState::Stopping]);

@@ -11,6 +11,7 @@ mod actions;
 mod api;
 mod assets;
 mod chart;
+mod client_certificate;
 mod event_streams;
 mod fleet_link;
 mod guard;
@@ -39,6 +40,8 @@ mod tests;
 pub(crate) mod tls;
 mod web_error;
 mod web_settings;
+mod worker_pages;
 
 pub(crate) use server::{ServerError, WebServer};
 pub(crate) use web_settings::{RunEventKind, WebSettings, WebhookSettings};
+pub(crate) use worker_pages::WorkerPages;

@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 use clap::Subcommand;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
+use switchtender_devices::names::{Certname, InvalidName};
 
 use crate::cli::commands::history::{print_lines, seconds};
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print};
@@ -18,7 +19,7 @@ use crate::history::{HistoryStore, StoreLocation};
 use crate::serve::access::{
     AccessError, AccessFile, AccessPaths, AccessRules, ApiToken, AuditEntry, AuditError,
     AuditFilter, AuditLog, AuditResult, DeviceLimit, LocalUser, OnceSecrets, RESERVED_NAMES, Role,
-    TokenText, WorkerToken, hash_password,
+    TokenText, WorkerEntry, hash_password,
 };
 use crate::store;
 use crate::terminal_text::TerminalText;
@@ -67,9 +68,12 @@ enum AccessCommand {
     ///
     /// Example: switchtender access add-token ci --role plan --expires-in 90
     AddToken(AddTokenArgs),
-    /// Add or replace a worker of the fleet, and print its token once
+    /// Add or replace a worker of the fleet, and print its token once, or name its certificate
     ///
-    /// Example: switchtender access add-worker ber-1 --sites berlin
+    /// Examples:
+    ///   switchtender access add-worker ber-1 --sites berlin
+    ///   switchtender access add-worker ber-1 --sites berlin --certificate ber-1.example.net
+    #[command(verbatim_doc_comment)]
     AddWorker(AddWorkerArgs),
     /// Remove a user, whose sessions end
     ///
@@ -182,9 +186,18 @@ struct AddWorkerArgs {
     #[arg(long, value_name = "SITE,…", value_delimiter = ',', required = true)]
     sites: Vec<String>,
 
-    /// Number of days until the token expires; default: never
+    /// The name in the certificate that the worker has instead of a token: a DNS name, or the common name if the
+    /// certificate has no DNS name
+    #[arg(long, value_name = "CERTNAME", value_parser = parse_certificate)]
+    certificate: Option<String>,
+
+    /// Number of days until the access ends; default: never
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u16).range(1..))]
     expires_in: Option<u16>,
+}
+
+fn parse_certificate(text: &str) -> Result<String, InvalidName> {
+    Certname::parse(text).map(|name| name.to_string())
 }
 
 /// A name that is readable in logs.
@@ -245,7 +258,11 @@ impl AccessFiles {
             let end = worker.expires.map(|end| format!(", until {end}"));
             let sites: Vec<&str> = worker.sites.iter().map(String::as_str).collect();
             let (sites, end) = (sites.join(", "), end.unwrap_or_default());
-            text.line(format_args!("worker {name}: {sites}{end}"));
+            let proof = match &worker.certificate {
+                Some(certificate) => format!("certificate {certificate}"),
+                None => "token".to_owned(),
+            };
+            text.line(format_args!("worker {name}: {sites}, {proof}{end}"));
         }
         if rules.users.is_empty() && rules.tokens.is_empty() && rules.workers.is_empty() {
             text.line(format_args!(
@@ -318,13 +335,14 @@ impl AccessFiles {
     }
 
     fn add_worker(&self, args: &AddWorkerArgs) -> Result<Exit, CommandError> {
-        let text = TokenText::random();
+        let token = args.certificate.is_none().then(TokenText::random);
         let days = args
             .expires_in
             .map(|days| SignedDuration::from_hours(24 * i64::from(days)));
-        let worker = WorkerToken {
+        let worker = WorkerEntry {
             sites: args.sites.iter().cloned().collect(),
-            sha256: text.digest(),
+            sha256: token.as_ref().map(TokenText::digest),
+            certificate: args.certificate.clone(),
             expires: days.map(|days| clock::timestamp() + days),
         };
         self.change("add-worker", &args.name, |rules| {
@@ -335,8 +353,10 @@ impl AccessFiles {
             "worker {} may run the devices of {sites}",
             args.name
         ));
-        eprint_notice("the token is printed once; store it in a safe");
-        print(&TerminalText::of_line(text.expose()));
+        if let Some(token) = token {
+            eprint_notice("the token is printed once; store it in a safe");
+            print(&TerminalText::of_line(token.expose()));
+        }
         Ok(Exit::SUCCESS)
     }
 

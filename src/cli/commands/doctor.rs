@@ -5,6 +5,7 @@ mod fleet_checks;
 mod inventory_checks;
 mod server_checks;
 mod store_checks;
+mod worker_checks;
 
 use std::path::{Path, PathBuf};
 
@@ -72,10 +73,14 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
     crate::cli::runtime::block_on(async {
         let mut checks = match args.checked_inventory() {
             Some(path) => inventory_checks::check_all(path, args).await?,
+            // A node of a fleet has its devices from releases, and no Puppet Server.
+            None if args.settings.is_empty() && !args.offline && fleet_checks::is_node() => {
+                Vec::new()
+            }
             None => server_checks::check_all(args).await?,
         };
         checks.extend(store_checks::check_all(args));
-        checks.extend(fleet_checks::check_all());
+        checks.extend(fleet_checks::check_all().await);
         for check in &checks {
             check.print(args.output);
         }

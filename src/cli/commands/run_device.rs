@@ -200,7 +200,7 @@ impl RunDeviceArgs {
         };
         Ok(match (&self.ca_file, tls) {
             (Some(path), _) => ServerTrust::Issuers(read(path)?),
-            (None, Some(tls)) => ServerTrust::Certificate(read(&tls.certificate)?),
+            (None, Some(tls)) => ServerTrust::Certificate(read(&tls.files.certificate)?),
             (None, None) => ServerTrust::None,
         })
     }

@@ -3,7 +3,7 @@
 //! `switchtender access` changes it, and the process reads it again when it changes. An invalid version
 //! is logged once, and the previous one stays in effect.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::net::IpAddr;
@@ -21,15 +21,9 @@ use switchtender_devices::secret::MASK;
 use super::device_roles::{DeviceLimit, DeviceRoles};
 use super::password::PasswordHash;
 use super::role::{RESERVED_NAMES, Role};
+use super::worker_entry::{WorkerEntry, WorkerIdentity};
 use crate::inventory::file_mode;
 use crate::store;
-
-/// The worker that a token belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WorkerIdentity {
-    pub(crate) node: String,
-    pub(crate) sites: BTreeSet<String>,
-}
 
 /// An error of `access.toml`.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +46,12 @@ pub(crate) enum AccessError {
     },
     #[error("{path} has a user or a token `{name}`, which is a name of the program itself")]
     Reserved { path: PathBuf, name: String },
+    #[error("{path}: the worker `{name}` {problem}")]
+    Worker {
+        path: PathBuf,
+        name: String,
+        problem: String,
+    },
     #[error(transparent)]
     Write(#[from] store::StoreError),
     #[error(transparent)]
@@ -79,7 +79,7 @@ pub(crate) struct AccessRules {
     pub(crate) tokens: BTreeMap<String, ApiToken>,
     /// The workers of the fleet by the names of their nodes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) workers: BTreeMap<String, WorkerToken>,
+    pub(crate) workers: BTreeMap<String, WorkerEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) proxy: Option<TrustedProxy>,
 }
@@ -115,19 +115,6 @@ pub(crate) struct ApiToken {
     /// approves no plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
-    /// Digest of the token.
-    #[serde(deserialize_with = "token_digest")]
-    pub(crate) sha256: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expires: Option<Timestamp>,
-}
-
-/// The token of a node without a database. It is for one name and for some sites.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WorkerToken {
-    /// The sites whose devices the node may run.
-    pub(crate) sites: BTreeSet<String>,
     /// Digest of the token.
     #[serde(deserialize_with = "token_digest")]
     pub(crate) sha256: String,
@@ -176,14 +163,50 @@ impl AccessRules {
         (self.tokens.iter()).find(|(_, token)| token.sha256 == digest && is_valid(token))
     }
 
-    /// The worker with this digest, unless its token has expired.
+    /// The worker with the token of this digest, unless its access has expired.
     pub(super) fn worker(&self, digest: &str, now: Timestamp) -> Option<WorkerIdentity> {
-        let is_valid = |token: &WorkerToken| token.expires.is_none_or(|end| now < end);
+        self.find_worker(now, |worker| worker.sha256.as_deref() == Some(digest))
+    }
+
+    /// The worker with a certificate for one of these names, unless its access has expired.
+    pub(super) fn worker_of_names(
+        &self,
+        names: &[String],
+        now: Timestamp,
+    ) -> Option<WorkerIdentity> {
+        self.find_worker(now, |worker| worker.has_certificate_of(names))
+    }
+
+    fn find_worker(
+        &self,
+        now: Timestamp,
+        is_it: impl Fn(&WorkerEntry) -> bool,
+    ) -> Option<WorkerIdentity> {
         let mut workers = self.workers.iter();
-        let found = workers.find(|(_, token)| token.sha256 == digest && is_valid(token));
-        found.map(|(node, token)| WorkerIdentity {
+        let found = workers.find(|(_, worker)| is_it(worker) && worker.is_valid(now));
+        found.map(|(node, worker)| WorkerIdentity {
             node: node.clone(),
-            sites: token.sites.clone(),
+            sites: worker.sites.clone(),
+        })
+    }
+
+    fn check_workers(&self, path: &Path) -> Result<(), AccessError> {
+        let mut names = BTreeMap::new();
+        let mut workers = self.workers.iter();
+        let found = workers.find_map(|(node, worker)| {
+            if let Some(problem) = worker.problem() {
+                return Some((node, problem.to_owned()));
+            }
+            let name = worker.certificate.as_ref()?.to_ascii_lowercase();
+            let other = names.insert(name, node)?;
+            Some((node, format!("has the same certificate as `{other}`")))
+        });
+        found.map_or(Ok(()), |(name, problem)| {
+            Err(AccessError::Worker {
+                path: path.to_owned(),
+                name: name.clone(),
+                problem,
+            })
         })
     }
 }
@@ -241,6 +264,7 @@ impl AccessFile {
         let _lock = store::FileLock::wait(&path.with_extension("lock"))?;
         let mut rules = read(path)?;
         change(&mut rules);
+        rules.check_workers(path)?;
         let text = toml::to_string(&rules).expect("the rules are TOML");
         store::file::replace(path, text.as_bytes(), store::file::Durability::Disk)?;
         Ok(())
@@ -289,6 +313,7 @@ impl AccessRules {
                 reason: masked(error.message()),
             }
         })?;
+        rules.check_workers(path)?;
         let mut names = rules.users.keys().chain(rules.tokens.keys());
         match names.find(|name| RESERVED_NAMES.contains(&name.as_str())) {
             Some(name) => Err(AccessError::Reserved {
@@ -301,7 +326,7 @@ impl AccessRules {
 }
 
 /// A digest of a token. A token in its place is an error that does not have it.
-fn token_digest<'de, D: serde::Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+pub(super) fn token_digest<'de, D: serde::Deserializer<'de>>(value: D) -> Result<String, D::Error> {
     let text = String::deserialize(value)?;
     let is_digest = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_digest {

@@ -1,5 +1,7 @@
 //! The sender of a request, from its cookie, token, proxy header or none of these.
 
+mod workers;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +11,7 @@ use secrecy::SecretString;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::access_file::{AccessFile, AccessRules, LocalUser, WorkerIdentity};
+use super::access_file::{AccessFile, AccessRules, LocalUser};
 use super::audit_log::{AuditEntry, AuditLog, AuditResult};
 use super::client_address::{client_address, client_network};
 use super::csrf::StoredCsrfKey;
@@ -78,6 +80,8 @@ pub(crate) struct AccessControl {
     logins: RateLimit,
     /// Refused requests that are recorded.
     refusals: RateLimit,
+    /// Refused workers in the log: they try again and again.
+    worker_warnings: RateLimit,
     password_checks: Arc<Semaphore>,
     /// Is compared for unknown users, so that the time of a login does not depend on the user.
     no_password: PasswordHash,
@@ -103,8 +107,14 @@ pub(crate) enum Denied {
     /// A proxy that adds its header to that of the client.
     #[error("the request has the header {header} more than once")]
     TwoUsers { header: String },
+    #[error("the request has neither a token nor a certificate of a worker")]
+    NoWorkerProof,
     #[error("the token is that of no worker, or has expired")]
     UnknownWorker,
+    #[error("no worker has a certificate for {}, or its access has expired", .names.join(", "))]
+    UnknownCertificate { names: Vec<String> },
+    #[error("the certificate of the worker is refused: {0}")]
+    InvalidCertificate(String),
     #[error("user or password is wrong")]
     WrongPassword,
     #[error("the login code is invalid or expired")]
@@ -153,6 +163,7 @@ impl AccessControl {
             requests: RateLimit::new(options.requests_per_minute, minute),
             logins: RateLimit::new(options.logins_per_minute, minute),
             refusals: RateLimit::new(REFUSALS_PER_MINUTE, minute),
+            worker_warnings: RateLimit::new(1, minute),
             password_checks: Arc::new(Semaphore::new(PASSWORD_CHECKS)),
             no_password: hash_password(&SecretString::from(TokenText::random().expose())),
         }
@@ -174,23 +185,6 @@ impl AccessControl {
             Ok(()) => found,
             Err(retry) => Err(Denied::TooMany { retry }),
         }
-    }
-
-    /// The worker with this token. Guesses of an address are limited.
-    pub(crate) fn worker(
-        &self,
-        token: Option<&str>,
-        address: IpAddr,
-        time: Timestamp,
-    ) -> Result<WorkerIdentity, Denied> {
-        let digest = TokenText::received(token.ok_or(Denied::NoCredentials)?).digest();
-        if let Some(worker) = self.file.rules().worker(&digest, time) {
-            return Ok(worker);
-        }
-        let sender = format!("address {}", client_network(address));
-        let limit = self.requests.acquire(&sender, clock::instant());
-        limit.map_err(|retry| Denied::TooMany { retry })?;
-        Err(Denied::UnknownWorker)
     }
 
     /// The address of the client: that of the connection, or what a trusted proxy says.

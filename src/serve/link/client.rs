@@ -2,10 +2,11 @@
 //!
 //! The link has a runtime of its own: callers can be within another one, or on threads that block.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use rustls::CertificateError;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::DeserializeOwned;
 use switchtender_devices::http::{
@@ -14,14 +15,19 @@ use switchtender_devices::http::{
 };
 use switchtender_devices::regular_file;
 use tokio::runtime::Runtime;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::protocol::{CALLS, LARGEST, LinkCall, PROTOCOL, PROTOCOL_HEADER, WORK, Work};
-use super::settings::JoinSettings;
+use super::settings::{JoinSettings, WorkerCredential};
+use crate::clock;
 use crate::error_chain::chain;
 use crate::inventory::Secrets;
 use crate::inventory::secrets::LookupError;
+use crate::serve::access::WorkerIdentity;
 use crate::serve::live_watch::LivePart;
-use crate::serve::run_store::DELIVERY_LIMIT;
+use crate::serve::run_store::{DELIVERY_LIMIT, RunStoreError};
+use crate::serve::tls_files::TlsFilesError;
+use crate::serve::watched_files::WatchedFiles;
 
 /// Limit for a call with its answer, for one about leases, and for a connection. Leases must be renewed at another hub
 /// before they expire.
@@ -48,8 +54,23 @@ pub(crate) enum LinkSetupError {
     Client(#[from] ClientSettingsError),
     #[error("cannot read the token of the worker")]
     Token(#[source] LookupError),
+    #[error("cannot use the certificate of the worker")]
+    Certificate(#[source] TlsFilesError),
     #[error("cannot start the link")]
     Runtime(#[source] std::io::Error),
+}
+
+impl LinkSetupError {
+    /// What to do next.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Certificate(error) => error.hint(),
+            Self::Token(LookupError::Readable { path, .. }) => {
+                Some(format!("run `chmod 600 {path}`"))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Why a call has no answer.
@@ -58,6 +79,9 @@ pub(crate) enum LinkError {
     /// No hub answers. What the call asked for can have happened.
     #[error("no hub answers: {0}")]
     Unreachable(String),
+    /// The hubs that answer do not know the worker, or are of another version. This can change.
+    #[error("no hub accepts this worker: {0}")]
+    NotAccepted(String),
     /// A hub refuses it.
     #[error("the hub refuses a call: {0}")]
     Refused(String),
@@ -70,20 +94,29 @@ pub(crate) struct HubLink {
 }
 
 struct LinkState {
-    client: HttpClient,
-    hubs: Vec<String>,
+    settings: JoinSettings,
+    client: Mutex<LinkClient>,
     /// The sites of the worker.
     sites: Vec<String>,
-    token: SecretString,
+    /// `None`: the worker has a certificate.
+    token: Option<SecretString>,
     /// The hub that answered last.
     current: AtomicUsize,
+    /// Whether a hub answered the last call.
+    is_reachable: AtomicBool,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
 }
 
+/// The client, with the files that it was made of.
+struct LinkClient {
+    client: HttpClient,
+    files: WatchedFiles,
+}
+
 impl std::fmt::Debug for HubLink {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "HubLink({:?})", self.state.hubs)
+        write!(formatter, "HubLink({:?})", self.state.settings.hubs)
     }
 }
 
@@ -105,14 +138,14 @@ impl HubLink {
         settings: &JoinSettings,
         sites: &[String],
     ) -> Result<Self, LinkSetupError> {
-        let token = Secrets::new(false).of_source(&settings.token).await;
-        let client = ClientSettings {
-            trust: trust(settings)?,
-            route: ClientRoute::ProxyOfEnvironment,
-            user_agent: Some(concat!("switchtender/", env!("CARGO_PKG_VERSION"))),
-            connect_timeout: Some(CONNECT_LIMIT),
-            ..ClientSettings::default()
+        let token = match &settings.credential {
+            WorkerCredential::Token(source) => {
+                let read = Secrets::new(false).of_source(source).await;
+                Some(read.map_err(LinkSetupError::Token)?)
+            }
+            WorkerCredential::Certificate(_) => None,
         };
+        let client = LinkClient::new(settings)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("link")
@@ -120,11 +153,12 @@ impl HubLink {
             .build()
             .map_err(LinkSetupError::Runtime)?;
         let state = LinkState {
-            client: client.client()?,
-            hubs: settings.hubs.clone(),
+            settings: settings.clone(),
+            client: Mutex::new(client),
             sites: sites.to_vec(),
-            token: token.map_err(LinkSetupError::Token)?,
+            token,
             current: AtomicUsize::new(0),
+            is_reachable: AtomicBool::new(false),
             runtime: Some(runtime),
         };
         Ok(Self {
@@ -144,8 +178,38 @@ impl HubLink {
 
     /// The hub that answered last.
     pub(crate) fn hub(&self) -> &str {
-        let hubs = &self.state.hubs;
+        let hubs = &self.state.settings.hubs;
         &hubs[self.state.current.load(Ordering::Relaxed) % hubs.len()]
+    }
+
+    /// Whether a hub answered the last call.
+    pub(crate) fn is_reachable(&self) -> bool {
+        self.state.is_reachable.load(Ordering::Relaxed)
+    }
+
+    /// The name and the sites that the worker has at a hub.
+    ///
+    /// # Errors
+    /// No hub accepts it.
+    pub(crate) async fn identify(&self) -> Result<WorkerIdentity, RunStoreError> {
+        Ok(self.call(LinkCall::Identify).await?)
+    }
+
+    /// As [`HubLink::identify`], at each hub once.
+    pub(crate) async fn identify_at_each_hub(
+        &self,
+    ) -> Vec<(&str, Result<WorkerIdentity, RunStoreError>)> {
+        let request = LinkRequest {
+            path: CALLS,
+            body: Some(serde_json::to_vec(&LinkCall::Identify).expect("a call is JSON")),
+            limit: EXCHANGE_LIMIT,
+        };
+        let mut answers = Vec::new();
+        for (index, hub) in self.state.settings.hubs.iter().enumerate() {
+            let answer = self.send_to(index, &request).await;
+            answers.push((hub.as_str(), answer.map_err(RunStoreError::from)));
+        }
+        answers
     }
 
     /// Calls a hub.
@@ -158,7 +222,8 @@ impl HubLink {
     ) -> Result<T, LinkError> {
         let link = self.clone();
         let task = self.runtime().spawn(async move { link.send(&call).await });
-        let ended = task.await;
+        // A call that nobody waits for goes to no other hub.
+        let ended = AbortOnDropHandle::new(task).await;
         ended.unwrap_or_else(|_| Err(LinkError::Unreachable("the process stops".to_owned())))
     }
 
@@ -188,7 +253,7 @@ impl HubLink {
             };
             link.send_to(index, &request).await
         });
-        let ended = task.await;
+        let ended = AbortOnDropHandle::new(task).await;
         ended.unwrap_or_else(|_| Err(LinkError::Unreachable("the process stops".to_owned())))
     }
 
@@ -211,19 +276,36 @@ impl HubLink {
         };
         let (first, count) = (
             self.state.current.load(Ordering::Relaxed),
-            self.state.hubs.len(),
+            self.state.settings.hubs.len(),
         );
-        let mut last = LinkError::Unreachable("there is no hub".to_owned());
+        let (mut problems, mut is_answered) = (Vec::new(), false);
         for index in first..first + count {
             match self.send_to(index % count, &request).await {
-                Err(error @ LinkError::Unreachable(_)) => last = error,
+                Err(LinkError::Unreachable(problem)) if matches!(call, LinkCall::Exchange(_)) => {
+                    // It can have happened: the same beat again would be that of another process.
+                    (self.state.current).store((index + 1) % count, Ordering::Relaxed);
+                    self.state.is_reachable.store(false, Ordering::Relaxed);
+                    return Err(LinkError::Unreachable(problem));
+                }
+                Err(LinkError::Unreachable(problem)) => problems.push(problem),
+                Err(LinkError::NotAccepted(problem)) => {
+                    is_answered = true;
+                    problems.push(problem);
+                }
                 answered => {
                     self.state.current.store(index % count, Ordering::Relaxed);
+                    self.state.is_reachable.store(true, Ordering::Relaxed);
                     return answered;
                 }
             }
         }
-        Err(last)
+        self.state.is_reachable.store(false, Ordering::Relaxed);
+        let text = problems.join("; ");
+        Err(if is_answered {
+            LinkError::NotAccepted(text)
+        } else {
+            LinkError::Unreachable(text)
+        })
     }
 
     async fn send_to<T: DeserializeOwned>(
@@ -231,41 +313,96 @@ impl HubLink {
         index: usize,
         request: &LinkRequest<'_>,
     ) -> Result<T, LinkError> {
-        let state = &self.state;
-        let hub = &state.hubs[index % state.hubs.len()];
+        let (state, client) = (&self.state, self.client());
+        let hubs = &state.settings.hubs;
+        let hub = &hubs[index % hubs.len()];
         let url = format!("{hub}{}", request.path);
         let method = if request.body.is_some() {
             Method::POST
         } else {
             Method::GET
         };
-        let mut builder = state
-            .client
+        let mut builder = client
             .request(method, &url)
-            .bearer_auth(state.token.expose_secret())
             .header(PROTOCOL_HEADER, PROTOCOL)
             .timeout(request.limit);
+        if let Some(token) = &state.token {
+            builder = builder.bearer_auth(token.expose_secret());
+        }
         if let Some(body) = &request.body {
             builder = builder
                 .header("content-type", "application/json")
                 .body(body.clone());
         }
-        let failed = |error: HttpError| LinkError::Unreachable(format!("{hub}: {}", chain(&error)));
-        let mut answer = state.client.send(builder).await.map_err(failed)?;
-        if answer.is_success() {
+        let unreachable = |text: String| LinkError::Unreachable(format!("{hub}: {text}"));
+        let failed = |error: HttpError| unreachable(connection_problem(error));
+        let mut answer = client.send(builder).await.map_err(failed)?;
+        let is_of_hub = answer.headers.contains_key(PROTOCOL_HEADER);
+        if answer.is_success() && is_of_hub {
             let body = answer.receive(LARGEST).await.map_err(failed)?;
-            return serde_json::from_slice(&body).map_err(|error| {
-                LinkError::Refused(format!("{hub}: its answer is not that of a hub: {error}"))
-            });
+            // A proxy can have cut or replaced it: what the call asked for can have happened.
+            return serde_json::from_slice(&body)
+                .map_err(|error| unreachable(format!("its answer cannot be read: {error}")));
         }
         let body = answer.receive(LONGEST_TEXT).await.unwrap_or_default();
         let text = refusal(answer.status, &body);
-        // Others are about the hub, or about a proxy before it: another hub, or a later program, can take the call.
-        if [400, 403, 413, 422].contains(&answer.status) {
-            Err(LinkError::Refused(text))
-        } else {
-            Err(LinkError::Unreachable(format!("{hub}: {text}")))
+        Err(match answer.status {
+            _ if !is_of_hub => unreachable(format!(
+                "{text}, and not from a hub: check the address, and proxies on the way"
+            )),
+            401 | 409 | 421 => LinkError::NotAccepted(format!("{hub}: {text}")),
+            400 | 403 | 413 | 422 => LinkError::Refused(text),
+            // Another hub, or this one later, can take the call.
+            _ => unreachable(text),
+        })
+    }
+
+    /// The client. Files that were replaced are read again: certificates are renewed while the process runs.
+    fn client(&self) -> HttpClient {
+        let current = self.state.client.lock();
+        let mut current = current.unwrap_or_else(PoisonError::into_inner);
+        let files = current.files.read_again();
+        if files != current.files {
+            match LinkClient::new(&self.state.settings) {
+                Ok(new) => {
+                    tracing::info!("the certificates of the link are read again");
+                    current.client = new.client;
+                }
+                Err(error) => tracing::error!(
+                    "{}; the previous certificates stay in effect",
+                    chain(&error)
+                ),
+            }
+            current.files = files;
         }
+        current.client.clone()
+    }
+}
+
+impl LinkClient {
+    fn new(settings: &JoinSettings) -> Result<Self, LinkSetupError> {
+        let mut files = WatchedFiles::default();
+        if let Some(path) = &settings.ca_file {
+            files.add(path);
+        }
+        let identity = match &settings.credential {
+            WorkerCredential::Token(_) => None,
+            WorkerCredential::Certificate(tls) => {
+                files.add(&tls.certificate);
+                files.add(&tls.key);
+                Some(tls.identity().map_err(LinkSetupError::Certificate)?)
+            }
+        };
+        let client = ClientSettings {
+            trust: trust(settings)?,
+            identity,
+            route: ClientRoute::ProxyOfEnvironment,
+            user_agent: Some(concat!("switchtender/", env!("CARGO_PKG_VERSION"))),
+            connect_timeout: Some(CONNECT_LIMIT),
+            ..ClientSettings::default()
+        };
+        let client = client.client()?;
+        Ok(Self { client, files })
     }
 }
 
@@ -276,11 +413,37 @@ struct LinkRequest<'a> {
     limit: Duration,
 }
 
+/// Why there is no answer. A certificate of the hub that is not valid can be one of the clock of this host.
+fn connection_problem(error: HttpError) -> String {
+    let advice = match error.tls() {
+        Some(rustls::Error::InvalidCertificate(problem)) => match problem {
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. } => {
+                let now = clock::timestamp();
+                format!(": this host has {now:.0}, compare its clock with that of the hub")
+            }
+            CertificateError::UnknownIssuer => {
+                ": set `ca_file` in [fleet] to the CA certificate of the hub".to_owned()
+            }
+            _ => String::new(),
+        },
+        _ => String::new(),
+    };
+    format!("{}{advice}", chain(&error.without_url()))
+}
+
 /// The text of an error of a hub.
 fn refusal(status: u16, body: &[u8]) -> String {
     let parsed: Option<serde_json::Value> = serde_json::from_slice(body).ok();
     let error = parsed.as_ref().and_then(|body| body.get("error")?.as_str());
-    let text = error.map_or_else(|| format!("status {status}"), str::to_owned);
+    let hint = parsed.as_ref().and_then(|body| body.get("hint")?.as_str());
+    let text = match (error, hint) {
+        (Some(error), Some(hint)) => format!("{error} ({hint})"),
+        (Some(error), None) => error.to_owned(),
+        (None, _) => format!("the answer has status {status}"),
+    };
     switchtender_devices::printable::escape(&text).into_owned()
 }
 

@@ -14,6 +14,7 @@ use crate::history::run::RunRight;
 use crate::history::run_key::RunKey;
 use crate::history::{HistoryStore, HistoryWriter, RunId};
 use crate::serve::access::WorkerIdentity;
+use crate::serve::audit_copies;
 use crate::serve::lease::lease_store::LeaseStore as _;
 use crate::serve::lease::rule;
 use crate::serve::lease::shard::MOST_SHARDS;
@@ -55,6 +56,7 @@ impl<'a> HubDesk<'a> {
                 let answer = history.exchange(&request).await;
                 json(&answer.map_err(|error| Refusal::Unavailable(error.reason))?)
             }
+            LinkCall::Identify => json(self.worker),
             LinkCall::Space => stored(RunStore::space(history).await)?,
             LinkCall::UseDevices { devices, time } => {
                 // Other nodes have other devices.
@@ -129,6 +131,14 @@ impl<'a> HubDesk<'a> {
                 self.service.publish_live(part).await?;
                 json(&())
             }
+            LinkCall::AuditEnd => {
+                let end = audit_copies::audit_end(history, &self.worker.node).await;
+                stored(end.map_err(RunStoreError::from))?
+            }
+            LinkCall::AddAuditPart(part) => {
+                let added = audit_copies::add_audit_part(history, &self.worker.node, part).await;
+                stored(added.map_err(RunStoreError::from))?
+            }
             LinkCall::State(StateCall::Devices) => {
                 let history = history.clone();
                 let mut devices = blocking_io::run(move || history.devices()).await;
@@ -148,10 +158,14 @@ impl<'a> HubDesk<'a> {
     /// Refuses a call about a device, a lease or a node that is not the worker's.
     async fn check(&self, call: &LinkCall) -> Result<(), Refusal> {
         match call {
-            LinkCall::Space
+            LinkCall::Identify
+            | LinkCall::Space
             | LinkCall::Schedules
             | LinkCall::Requests
             | LinkCall::OpenApprovals { .. }
+            // They are about the log of the worker, whatever they say.
+            | LinkCall::AuditEnd
+            | LinkCall::AddAuditPart(_)
             | LinkCall::State(StateCall::Devices | StateCall::Key | StateCall::UseKey { .. })
             | LinkCall::NewestRelease { .. }
             | LinkCall::Blob { .. } => Ok(()),

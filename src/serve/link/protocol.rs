@@ -9,6 +9,7 @@ use crate::history::NewRun;
 use crate::history::device_state::KnownDevice;
 use crate::history::leases::LeaseRequest;
 use crate::history::releases::ReleaseNumber;
+use crate::serve::audit_copies::AuditPart;
 use crate::serve::live_watch::{LivePart, WatchRequest};
 use crate::serve::run_store::{CancelRequest, DueTime, EndedRun, RunStart};
 use crate::store::state_table::StateChange;
@@ -19,6 +20,9 @@ pub(crate) const PROTOCOL: u32 = 1;
 
 /// The header with the number.
 pub(crate) const PROTOCOL_HEADER: &str = "switchtender-protocol";
+
+/// The begin of the paths of the link.
+pub(crate) const LINK: &str = "/fleet/v1/";
 
 /// The path of calls, and that of waiting for work.
 pub(crate) const CALLS: &str = "/fleet/v1/calls";
@@ -31,6 +35,8 @@ pub(crate) const LARGEST: usize = 64 << 20;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LinkCall {
+    /// The name and the sites that the worker has at the hub.
+    Identify,
     /// Of `LeaseStore`.
     Exchange(LeaseRequest),
     /// The rest of this part is that of `RunStore`.
@@ -72,6 +78,9 @@ pub(crate) enum LinkCall {
     },
     /// Events of a run that somebody watches.
     Publish(LivePart),
+    /// The end of what hubs have of the audit log of the worker.
+    AuditEnd,
+    AddAuditPart(AuditPart),
 }
 
 /// Of `StateTable`.
@@ -110,7 +119,11 @@ pub(crate) enum Refusal {
     #[error(
         "the worker has the protocol {worker}, and this hub has {PROTOCOL}: update the program of the worker"
     )]
-    Protocol { worker: String },
+    OldWorker { worker: String },
+    #[error(
+        "the worker has the protocol {worker}, and this hub has {PROTOCOL}: update the program of the hub"
+    )]
+    OldHub { worker: u32 },
 }
 
 impl From<crate::history::HistoryError> for Refusal {

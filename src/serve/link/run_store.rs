@@ -25,9 +25,13 @@ impl From<LinkError> for RunStoreError {
                 StoreProblem::Unreachable,
                 "start a hub, or correct `join` in serve.toml and the way to it",
             ),
+            LinkError::NotAccepted(_) => (
+                StoreProblem::Unreachable,
+                "compare `[fleet]` of this worker with `switchtender access list` at a hub",
+            ),
             LinkError::Refused(_) => (
                 StoreProblem::Refused,
-                "compare the sites of the token with the sites of the devices",
+                "compare the sites of the worker in `switchtender access list` at a hub with those of the devices",
             ),
         };
         Self {
@@ -40,7 +44,7 @@ impl From<LinkError> for RunStoreError {
 
 impl HubLink {
     /// A call whose answer is what the store of the hub says.
-    async fn of_store<T: DeserializeOwned + Send + 'static>(
+    pub(super) async fn of_store<T: DeserializeOwned + Send + 'static>(
         &self,
         call: LinkCall,
     ) -> Result<T, RunStoreError> {

@@ -6,6 +6,8 @@
 //! sites = ["berlin"]
 //! join = ["https://hub1.example.net:8440", "https://hub2.example.net:8440"]
 //! token = { file = "worker.token" }   # of `switchtender access add-worker`
+//! # certificate = "worker.pem"        # instead of a token, with `key`
+//! # key = "worker.key"
 //! # ca_file = "ca.pem"                # default: the CA certificates of the system
 //! ```
 
@@ -16,6 +18,7 @@ use switchtender_devices::http::{Url, sends_in_clear};
 
 use crate::inventory::FileContext;
 use crate::inventory::secret_source::SecretSource;
+use crate::serve::tls_files::TlsFiles;
 
 const BAD_VALUE: &str = "bad-value";
 
@@ -24,9 +27,16 @@ const BAD_VALUE: &str = "bad-value";
 pub(crate) struct JoinSettings {
     /// In the order of preference.
     pub(crate) hubs: Vec<String>,
-    pub(crate) token: SecretSource,
+    pub(crate) credential: WorkerCredential,
     /// `None`: the CA certificates of the system.
     pub(crate) ca_file: Option<PathBuf>,
+}
+
+/// What a worker proves its name with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WorkerCredential {
+    Token(SecretSource),
+    Certificate(TlsFiles),
 }
 
 impl JoinSettings {
@@ -34,7 +44,7 @@ impl JoinSettings {
     /// they have errors.
     pub(crate) fn read(table: &Table<'_>, directory: &Path) -> Option<Self> {
         let Some(join) = table.get("join") else {
-            for key in ["token", "ca_file"] {
+            for key in ["token", "certificate", "key", "ca_file"] {
                 if let Some(item) = table.get(key) {
                     item.error(BAD_VALUE, format!("`{key}` needs `join`"));
                 }
@@ -47,20 +57,46 @@ impl JoinSettings {
             .filter_map(|url| hub(&join, url))
             .collect();
         let ca_file = table.string("ca_file").map(|path| directory.join(path));
-        let Some(token) = table.get("token") else {
-            table.missing("token");
+        let credential = WorkerCredential::read(table, directory)?;
+        if matches!(credential, WorkerCredential::Certificate(_))
+            && let Some(plain) = hubs.iter().find(|hub| hub.starts_with("http:"))
+        {
+            let text =
+                format!("`{plain}` has no TLS, which a certificate needs: write an https URL");
+            join.error(BAD_VALUE, text);
             return None;
-        };
-        let token = reference(&token, directory)?;
+        }
         if hubs.is_empty() {
             join.error(BAD_VALUE, "it names no hub");
             return None;
         }
         Some(Self {
             hubs,
-            token,
+            credential,
             ca_file,
         })
+    }
+}
+
+impl WorkerCredential {
+    /// Reads `token`, or `certificate` and `key`.
+    fn read(table: &Table<'_>, directory: &Path) -> Option<Self> {
+        let has_certificate = table.get("certificate").or(table.get("key")).is_some();
+        match table.get("token") {
+            Some(token) if has_certificate => {
+                let text = "a worker has either `token` or `certificate`: remove one of them";
+                token.error(BAD_VALUE, text);
+                None
+            }
+            Some(token) => Some(Self::Token(reference(&token, directory)?)),
+            None if has_certificate => {
+                Some(Self::Certificate(TlsFiles::of_table(table, directory)?))
+            }
+            None => {
+                table.missing("token");
+                None
+            }
+        }
     }
 }
 
@@ -125,7 +161,14 @@ mod tests {
         let settings = settings.expect(&messages);
         assert_eq!(settings.hubs, ["https://hub.test"]);
         let file = PathBuf::from("/etc/switchtender/worker.token");
-        assert_eq!(settings.token, SecretSource::File(file));
+        let token_file = WorkerCredential::Token(SecretSource::File(file));
+        assert_eq!(settings.credential, token_file);
+        let certificate = "certificate = \"w.pem\"\nkey = \"w.key\"\n";
+        let (settings, messages) = read(&format!("join = [\"https://hub.test\"]\n{certificate}"));
+        let WorkerCredential::Certificate(files) = settings.expect(&messages).credential else {
+            panic!("{messages}");
+        };
+        assert_eq!(files.certificate, Path::new("/etc/switchtender/w.pem"));
         for (text, expected) in [
             (
                 "join = [\"http://hub.test\"]\n".to_owned() + token,
@@ -138,6 +181,19 @@ mod tests {
             ("join = []\n".to_owned() + token, "names no hub"),
             ("join = [\"https://hub.test\"]\n".to_owned(), "token"),
             (token.to_owned(), "needs `join`"),
+            (certificate.to_owned(), "needs `join`"),
+            (
+                format!("join = [\"https://hub.test\"]\n{certificate}{token}"),
+                "either `token` or `certificate`",
+            ),
+            (
+                "join = [\"https://hub.test\"]\ncertificate = \"w.pem\"\n".to_owned(),
+                "key",
+            ),
+            (
+                format!("join = [\"http://127.0.0.1:1\"]\n{certificate}"),
+                "has no TLS",
+            ),
             (
                 "join = [\"https://hub.test\"]\ntoken = \"s3cret\"\n".to_owned(),
                 "in clear text",

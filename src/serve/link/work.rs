@@ -21,6 +21,12 @@ const CAPACITY: usize = 1024;
 /// The pause of a worker after a hub did not answer.
 const PAUSE: Duration = Duration::from_secs(2);
 
+/// The shortest time between two requests of a worker: an answer can come at once again and again.
+const SHORTEST_WAIT: Duration = Duration::from_millis(250);
+
+/// The hubs whose places a worker remembers. A load balancer can send each request to another hub.
+const MOST_HUBS: usize = 16;
+
 /// What happened at a hub, for its workers.
 pub(crate) struct WorkFeed {
     /// The name of this list: another process has another one.
@@ -108,18 +114,25 @@ impl WorkFeed {
         }
     }
 
-    /// What came after a place.
+    /// What came after a place. A position has the places of several hubs: `NAME-NUMBER,NAME-NUMBER`.
     fn after(&self, position: &str, sites: &BTreeSet<String>) -> (Work, bool) {
         let state = self.state();
         let next = state.first + state.entries.len() as u64;
+        let positions = position.split(',').filter_map(hub_position);
+        let (own, mut others): (Vec<_>, Vec<_>) =
+            positions.partition(|(name, _)| *name == self.name);
+        others.truncate(MOST_HUBS - 1);
+        let new = [(self.name.as_str(), next)];
+        let all = new.iter().chain(&others);
+        let all: Vec<String> = all
+            .map(|(name, number)| format!("{name}-{number}"))
+            .collect();
         let mut work = Work {
-            position: format!("{}-{next}", self.name),
+            position: all.join(","),
             ..Work::default()
         };
-        let number = position.split_once('-').and_then(|(name, number)| {
-            let number: u64 = number.parse().ok()?;
-            (name == self.name && (state.first..=next).contains(&number)).then_some(number)
-        });
+        let number = own.first().map(|(_, number)| *number);
+        let number = number.filter(|number| (state.first..=next).contains(number));
         let Some(number) = number else {
             work.is_new = true;
             return (work, true);
@@ -137,17 +150,25 @@ impl WorkFeed {
     }
 }
 
+/// The name of a hub's list, and the place in it.
+fn hub_position(text: &str) -> Option<(&str, u64)> {
+    let (name, number) = text.split_once('-')?;
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_name.then_some((name, number.parse().ok()?))
+}
+
 impl Service {
     /// Waits at a hub for work, until the process stops.
     pub(crate) async fn wait_at_hub(&self, link: &HubLink) {
         let stop = &self.inner.stop;
         let mut position = String::new();
         while !stop.is_cancelled() {
+            let earliest = clock::instant() + SHORTEST_WAIT;
             let waited = tokio::select! {
                 () = stop.cancelled() => return,
                 waited = link.wait_for_work(&position) => waited,
             };
-            match waited {
+            let next = match waited {
                 Ok(work) => {
                     position = work.position;
                     if work.is_new {
@@ -156,15 +177,17 @@ impl Service {
                     for request in work.watches {
                         self.publish_to(request);
                     }
+                    earliest
                 }
                 Err(error) => {
                     tracing::debug!("no work: {error}");
                     position.clear();
-                    tokio::select! {
-                        () = stop.cancelled() => return,
-                        () = tokio::time::sleep(PAUSE) => {}
-                    }
+                    clock::instant() + PAUSE
                 }
+            };
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep_until(next) => {}
             }
         }
     }
@@ -212,5 +235,38 @@ mod tests {
             feed.add_request("berlin/0");
         });
         assert!(work.is_new);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_worker_behind_a_load_balancer_waits_at_each_hub() {
+        let hubs = [WorkFeed::default(), WorkFeed::default()];
+        let sites = BTreeSet::from(["berlin".to_owned()]);
+        let mut position = String::new();
+        for hub in &hubs {
+            let first = hub.wait(&position, &sites).await;
+            assert!(first.is_new);
+            position = first.position;
+        }
+        let begin = clock::instant();
+        for hub in hubs.iter().cycle().take(4) {
+            let none = hub.wait(&position, &sites).await;
+            assert!(!none.is_new);
+            position = none.position;
+        }
+        assert_eq!(clock::instant() - begin, 4 * WAIT);
+        // Each hub has announced it.
+        for hub in &hubs {
+            hub.add_request("berlin/0");
+        }
+        for hub in &hubs {
+            let new = hub.wait(&position, &sites).await;
+            assert!(new.is_new);
+            position = new.position;
+        }
+        for _ in 0..2 * MOST_HUBS {
+            let restarted = WorkFeed::default();
+            position = restarted.wait(&position, &sites).await.position;
+        }
+        assert_eq!(position.split(',').count(), MOST_HUBS);
     }
 }

@@ -4,6 +4,7 @@
 //! Each key belongs to one of them. A process without releases has all of them in `serve.toml`.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::Path;
 
@@ -71,6 +72,12 @@ impl ServeSettings {
     /// Whether the file has settings that a release has, too.
     pub(crate) fn has_inputs(&self) -> bool {
         !self.keys.release.is_empty()
+    }
+
+    /// The address that the file names. `None`: it names none.
+    pub(crate) fn named_listen(&self) -> Option<SocketAddr> {
+        let mut keys = self.keys.node.iter();
+        keys.any(|(key, _)| *key == "listen").then_some(self.listen)
     }
 
     /// Whether the file names its inventory.
@@ -213,6 +220,28 @@ mod tests {
             (&*format!("keep = \"1d\"\n{hub}"), true),
         ] {
             assert_eq!(parse(text, path).uses_own_files(), uses_own_files, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_worker_has_metrics_on_loopback_and_no_pages() {
+        let worker = "[fleet]\nsites = [\"a\"]\njoin = [\"https://hub.test\"]\ntoken = { env = \"TOKEN\" }\n";
+        assert_eq!(parse(worker, "").named_listen(), None);
+        let listens = parse(&format!("listen = \"[::1]:99\"\n{worker}"), "");
+        assert_eq!(listens.named_listen().unwrap().port(), 99);
+        for (text, expected) in [
+            (
+                format!("listen = \"0.0.0.0:99\"\n{worker}"),
+                "listens on loopback only",
+            ),
+            (
+                format!("{worker}[web]\nurl = \"https://a.test\"\n"),
+                "`web` is a setting of hubs",
+            ),
+        ] {
+            let source = Source::new("serve.toml", text);
+            let found = ServeSettings::parse(&source, Path::new("")).unwrap_err();
+            assert!(found[0].message.contains(expected), "{}", found[0].message);
         }
     }
 

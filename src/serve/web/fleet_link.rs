@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequestParts, Query, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
@@ -14,10 +14,11 @@ use serde::Deserialize;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
+use super::client_certificate::ClientCertificate;
 use super::state::WebState;
 use super::web_error::WebError;
 use crate::clock;
-use crate::serve::access::WorkerIdentity;
+use crate::serve::access::{Denied, WorkerIdentity, WorkerProof};
 use crate::serve::link::hub::HubDesk;
 use crate::serve::link::protocol::{
     CALLS, LARGEST, LinkCall, PROTOCOL, PROTOCOL_HEADER, Refusal, WORK,
@@ -50,14 +51,14 @@ impl From<Refusal> for WebError {
         let (status, hint) = match &refusal {
             Refusal::Foreign { .. } => (
                 StatusCode::FORBIDDEN,
-                "name the site with `switchtender access add-worker NODE --sites SITE`",
+                "name all sites of the worker with `switchtender access add-worker NODE --sites SITE,…`",
             ),
             Refusal::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "check the database"),
             Refusal::NoHub => (
                 StatusCode::CONFLICT,
                 "set `store = \"postgresql://…\"` in serve.toml of the hub",
             ),
-            Refusal::Protocol { .. } => (
+            Refusal::OldWorker { .. } | Refusal::OldHub { .. } => (
                 StatusCode::CONFLICT,
                 "install the same version on all nodes",
             ),
@@ -75,7 +76,7 @@ impl FromRequestParts<WebState> for Worker {
     async fn from_request_parts(parts: &mut Parts, state: &WebState) -> Result<Self, WebError> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
         let ConnectInfo(peer) = *peer.expect("each connection has an address");
-        worker(state, &parts.headers, peer).map(Self)
+        worker(state, parts, peer).map(Self)
     }
 }
 
@@ -113,25 +114,33 @@ async fn work(
 }
 
 /// The worker that sends a request, with a protocol that this process knows.
-fn worker(
-    state: &WebState,
-    headers: &HeaderMap,
-    peer: SocketAddr,
-) -> Result<WorkerIdentity, WebError> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+fn worker(state: &WebState, parts: &Parts, peer: SocketAddr) -> Result<WorkerIdentity, WebError> {
+    let text = |name: &str| {
+        parts
+            .headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+    };
     let token = text("authorization").and_then(|value| value.strip_prefix("Bearer "));
+    let certificate = parts.extensions.get::<ClientCertificate>();
+    let proof = match (token, certificate) {
+        (Some(token), _) => Ok(WorkerProof::Token(token)),
+        (None, Some(certificate)) => certificate
+            .names()
+            .map(WorkerProof::Certificate)
+            .map_err(Denied::InvalidCertificate),
+        (None, None) => Err(Denied::NoWorkerProof),
+    };
     let access = &state.guard.access;
-    let worker = access.worker(token, peer.ip(), clock::timestamp())?;
+    let worker = access.worker(proof, peer.ip(), clock::timestamp())?;
     let protocol = text(PROTOCOL_HEADER).unwrap_or("none");
-    let is_known = (protocol.parse::<u32>()).is_ok_and(|number| {
-        (PROTOCOL.saturating_sub(1)..=PROTOCOL).contains(&number) && number > 0
-    });
-    if is_known {
+    let number = protocol.parse::<u32>().unwrap_or_default();
+    if (PROTOCOL.saturating_sub(1).max(1)..=PROTOCOL).contains(&number) {
         Ok(worker)
+    } else if number > PROTOCOL {
+        Err(Refusal::OldHub { worker: number }.into())
     } else {
-        let refusal = Refusal::Protocol {
-            worker: protocol.to_owned(),
-        };
-        Err(refusal.into())
+        let worker = protocol.to_owned();
+        Err(Refusal::OldWorker { worker }.into())
     }
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
@@ -15,6 +15,7 @@ use crate::clock;
 use crate::serve::access::{
     AccessControl, Denied, OidcProvider, Principal, RequestOrigin, Role, TokenText, is_same_origin,
 };
+use crate::serve::link::protocol::{LINK, PROTOCOL, PROTOCOL_HEADER};
 
 /// The cookie of a session.
 pub(super) const COOKIE: &str = "switchtender_session";
@@ -51,13 +52,8 @@ impl Guard {
 
     /// A name that another site chose can lead a browser to this server; an address cannot.
     fn is_own_name(&self, host: &str) -> bool {
-        let name = match host.rsplit_once(':') {
-            Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-            _ => host,
-        };
-        let address = name.trim_start_matches('[').trim_end_matches(']');
-        name.eq_ignore_ascii_case("localhost")
-            || address.parse::<std::net::IpAddr>().is_ok()
+        let name = without_port(host);
+        is_address_or_localhost(host)
             || (self.server_names.iter()).any(|own| own.eq_ignore_ascii_case(name))
     }
 
@@ -82,6 +78,20 @@ impl Guard {
         let client = ClientAddress(self.access.client(&origin));
         let found = self.access.principal(&origin, now, time).await;
         (client, found)
+    }
+}
+
+/// Whether a host of a request is an address or this host.
+pub(super) fn is_address_or_localhost(host: &str) -> bool {
+    let name = without_port(host);
+    let address = name.trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
     }
 }
 
@@ -126,6 +136,7 @@ pub(super) async fn outermost(
     let uri = request.uri();
     let target = uri.path_and_query().map_or("/", |target| target.as_str());
     let form = ErrorForm::of(uri.path(), target, request.headers());
+    let is_of_link = uri.path().starts_with(LINK);
     let route = request.extensions().get::<MatchedPath>().cloned();
     let host = text(request.headers(), &header::HOST).unwrap_or_default();
     let response = if guard.is_own_name(host) {
@@ -141,7 +152,11 @@ pub(super) async fn outermost(
         .hint("add it to `server_names` in the `[web]` table")
         .into_response()
     };
-    let response = rendered(response, &form);
+    let mut response = rendered(response, &form);
+    if is_of_link {
+        // Workers know the answer of a hub by it: proxies on the way have answers of their own.
+        (response.headers_mut()).insert(PROTOCOL_HEADER, HeaderValue::from(PROTOCOL));
+    }
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     let took = clock::instant().duration_since(start);
     (guard.metrics).record(route, method.as_str(), response.status().as_u16(), took);

@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use super::client_certificate::ClientCertificate;
 use super::tls::ServerCertificate;
 use crate::serve::access::client_network;
 
@@ -83,13 +84,24 @@ pub(crate) async fn serve(
         // Small answers are sent at once.
         drop(stream.set_nodelay(true));
         let (acceptor, router, stop) = (acceptor.clone(), router.clone(), stop.clone());
+        let certificate = certificate.clone();
         connections.spawn(async move {
             let _permits = (permit, of_address);
             match acceptor {
                 None => answer(stream, address, router, stop).await,
                 Some(acceptor) => {
                     match tokio::time::timeout(HEADER_LIMIT, acceptor.accept(stream)).await {
-                        Ok(Ok(stream)) => answer(stream, address, router, stop).await,
+                        Ok(Ok(stream)) => {
+                            let chain = stream.get_ref().1.peer_certificates();
+                            let of_client = chain.zip(certificate.as_ref());
+                            let of_client = of_client
+                                .and_then(|(chain, own)| ClientCertificate::new(chain, own));
+                            let router = match of_client {
+                                Some(of_client) => router.layer(axum::Extension(of_client)),
+                                None => router,
+                            };
+                            answer(stream, address, router, stop).await;
+                        }
                         Ok(Err(error)) => {
                             tracing::debug!(%address, "TLS handshake failed: {error}");
                         }

@@ -10,12 +10,13 @@ use super::layout::Sender;
 use super::metrics_text::{MetricKind, MetricsText};
 use super::state::WebState;
 use super::web_error::WebError;
+use super::worker_pages::StartedWorker;
 use crate::coverage::LineClass;
 use crate::coverage::counts::ClassCounts;
 use crate::history::devices::FleetCounts;
 use crate::history::puppetdb_commands::{CommandQueue, LostCommand};
 use crate::serve::lease::leases::LeaseNumbers;
-use crate::serve::service::ServiceReport;
+use crate::serve::service::{Service, ServiceReport};
 
 /// The process answers requests.
 pub(super) async fn healthz() -> &'static str {
@@ -56,16 +57,7 @@ pub(super) async fn metrics(
     });
     let (((fleet, totals), late_runs), lines, queue) = read.await?;
     let mut text = MetricsText::default();
-    text.metric(
-        "switchtender_build_info",
-        MetricKind::Gauge,
-        "Version of the process",
-    );
-    text.sample(
-        "switchtender_build_info",
-        &[("version", env!("CARGO_PKG_VERSION"))],
-        1,
-    );
+    add_build(&mut text);
     add_fleet(&mut text, &fleet);
     add_config_lines(&mut text, &lines);
     text.metric(
@@ -78,15 +70,52 @@ pub(super) async fn metrics(
     }
     add_process(&mut text, &report);
     if let Some(leases) = &report.leases {
-        add_leases(&mut text, leases, late_runs);
+        add_leases(&mut text, leases);
+        text.single(
+            "switchtender_late_results",
+            MetricKind::Gauge,
+            "Stored results that came after another node had acquired the shard",
+            late_runs,
+        );
     }
     add_puppetdb(&mut text, &queue);
     state.guard.metrics.render(&mut text);
+    Ok(page(text))
+}
+
+/// The metrics of a worker. None of them waits for a hub.
+pub(super) async fn metrics_of_worker(State(worker): State<StartedWorker>) -> impl IntoResponse {
+    let worker = worker.get();
+    let mut text = MetricsText::default();
+    add_build(&mut text);
+    text.single(
+        "switchtender_hub_reachable",
+        MetricKind::Gauge,
+        "1 if a hub answered the last call of this worker",
+        u8::from(worker.is_some_and(Service::is_hub_reachable)),
+    );
+    if let Some(report) = worker.map(Service::report_of_node) {
+        add_process(&mut text, &report);
+        if let Some(leases) = &report.leases {
+            add_leases(&mut text, leases);
+        }
+    }
+    page(text)
+}
+
+fn page(text: MetricsText) -> impl IntoResponse {
     let headers = [(
         header::CONTENT_TYPE,
         "text/plain; version=0.0.4; charset=utf-8",
     )];
-    Ok((headers, text.into_text()))
+    (headers, text.into_text())
+}
+
+fn add_build(text: &mut MetricsText) {
+    const BUILD: &str = "switchtender_build_info";
+    text.metric(BUILD, MetricKind::Gauge, "Version of the process");
+    let version = env!("CARGO_PKG_VERSION");
+    text.sample(BUILD, &[("version", version)], 1);
 }
 
 fn add_fleet(text: &mut MetricsText, fleet: &FleetCounts) {
@@ -151,7 +180,7 @@ fn add_puppetdb(text: &mut MetricsText, queue: &CommandQueue) {
     }
 }
 
-fn add_leases(text: &mut MetricsText, leases: &LeaseNumbers, late_runs: u64) {
+fn add_leases(text: &mut MetricsText, leases: &LeaseNumbers) {
     let gauge = MetricKind::Gauge;
     let shards = "Shards of the fleet that this node runs";
     text.single("switchtender_lease_shards", gauge, shards, leases.shards);
@@ -187,12 +216,6 @@ fn add_leases(text: &mut MetricsText, leases: &LeaseNumbers, late_runs: u64) {
         MetricKind::Counter,
         "Leases that this node acquired from another one",
         leases.takeovers,
-    );
-    text.single(
-        "switchtender_late_results",
-        gauge,
-        "Stored results that came after another node had acquired the shard",
-        late_runs,
     );
 }
 

@@ -11,13 +11,14 @@ use tokio_util::sync::CancellationToken;
 use super::guard::Guard;
 use super::router::router;
 use super::state::WebState;
-use super::tls::{ServerCertificate, ServerCertificateError};
+use super::tls::ServerCertificate;
 use super::{listener, web_settings::WebSettings};
 use crate::serve::access::{
     AccessControl, AccessError, AccessFile, AccessOptions, AccessPaths, AccessSources, AuditLog,
     OidcProvider, OidcSetupError, Role, TokenText,
 };
 use crate::serve::service::Service;
+use crate::serve::tls_files::TlsFilesError;
 use crate::store;
 
 /// Why the web server cannot start.
@@ -48,7 +49,7 @@ pub(crate) enum ServerError {
     #[error("cannot use the provider of logins")]
     Oidc(#[from] OidcSetupError),
     #[error("cannot use the certificate of the server")]
-    Certificate(#[from] ServerCertificateError),
+    Certificate(#[from] TlsFilesError),
 }
 
 impl ServerError {
@@ -62,9 +63,7 @@ impl ServerError {
                     .to_owned(),
             ),
             Self::Access(error) => error.hint(),
-            Self::Certificate(ServerCertificateError::Mode { path, .. }) => {
-                Some(format!("run `chmod 600 {}`", path.display()))
-            }
+            Self::Certificate(error) => error.hint(),
             _ => None,
         }
     }
@@ -103,7 +102,7 @@ impl WebServer {
             source,
         })?;
         let certificate = match &settings.tls {
-            Some(files) => Some(Arc::new(ServerCertificate::open(files.clone())?)),
+            Some(tls) => Some(Arc::new(ServerCertificate::open(tls.clone())?)),
             None => None,
         };
         let local = TokenText::random();

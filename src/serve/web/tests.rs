@@ -14,6 +14,7 @@ mod pages;
 mod shared_store;
 mod visible;
 mod webhooks;
+mod worker_certificates;
 mod workers;
 
 use reqwest::{Certificate, Client, RequestBuilder, Response, redirect};

@@ -1,77 +1,56 @@
 //! The certificate of the server. It is read again when its files change, without a restart.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
 
 use rustls::ServerConfig;
-use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
-use switchtender_devices::regular_file;
-
-use crate::inventory::file_mode;
+use super::client_certificate::{AskForCertificate, ClientAuthorities};
+use crate::serve::tls_files::{TlsFiles, TlsFilesError};
 use crate::serve::watched_files::WatchedFiles;
 
-/// The files of a certificate chain and its key, in PEM format.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct TlsFiles {
-    pub(crate) certificate: PathBuf,
-    pub(crate) key: PathBuf,
-}
-
-/// Why a certificate cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ServerCertificateError {
-    #[error("cannot read {path}")]
-    Read {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("{path} is readable by others (mode {mode:o})")]
-    Mode { path: PathBuf, mode: u32 },
-    #[error("cannot read {path} as PEM")]
-    Pem {
-        path: PathBuf,
-        #[source]
-        source: rustls::pki_types::pem::Error,
-    },
-    #[error("cannot use the certificate {certificate} with the key {key}")]
-    Unusable {
-        certificate: PathBuf,
-        key: PathBuf,
-        #[source]
-        source: rustls::Error,
-    },
+/// The files of a server with TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerTls {
+    pub(crate) files: TlsFiles,
+    /// The CA certificates of workers. `None`: no client is asked for a certificate.
+    pub(crate) client_ca_file: Option<PathBuf>,
 }
 
 /// Resolves to the newest valid certificate of its files.
 #[derive(Debug)]
 pub(crate) struct ServerCertificate {
-    files: TlsFiles,
+    settings: ServerTls,
     current: RwLock<LoadedCertificate>,
 }
 
 #[derive(Debug)]
 struct LoadedCertificate {
-    key: Arc<CertifiedKey>,
+    content: TlsContent,
     states: WatchedFiles,
+}
+
+/// What the files have.
+#[derive(Clone, Debug)]
+struct TlsContent {
+    key: Arc<CertifiedKey>,
+    clients: Option<Arc<ClientAuthorities>>,
 }
 
 impl ServerCertificate {
     /// Reads the files.
-    pub(crate) fn open(files: TlsFiles) -> Result<Self, ServerCertificateError> {
+    pub(crate) fn open(settings: ServerTls) -> Result<Self, TlsFilesError> {
         let mut states = WatchedFiles::default();
-        states.add(&files.certificate);
-        states.add(&files.key);
-        let key = Arc::new(read(&files)?);
-        let current = RwLock::new(LoadedCertificate { key, states });
-        Ok(Self { files, current })
+        states.add(&settings.files.certificate);
+        states.add(&settings.files.key);
+        if let Some(path) = &settings.client_ca_file {
+            states.add(path);
+        }
+        let content = read(&settings)?;
+        let current = RwLock::new(LoadedCertificate { content, states });
+        Ok(Self { settings, current })
     }
 
     /// Reads the files again if they changed. An invalid version is logged, and the previous
@@ -84,13 +63,13 @@ impl ServerCertificate {
             return;
         }
         drop(earlier);
-        let key = read(&self.files);
+        let content = read(&self.settings);
         let mut current = self.current.write().expect("no panic with the lock");
         current.states = states;
-        match key {
-            Ok(key) => {
+        match content {
+            Ok(content) => {
                 tracing::info!("the certificate of the server is read again");
-                current.key = Arc::new(key);
+                current.content = content;
             }
             Err(error) => tracing::error!(
                 "{}; the previous certificate stays in effect",
@@ -102,57 +81,42 @@ impl ServerCertificate {
     /// The TLS configuration of a server with this certificate.
     pub(crate) fn config(self: &Arc<Self>) -> ServerConfig {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ServerConfig::builder_with_provider(provider)
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
-            .expect("ring has TLS 1.2 and 1.3")
-            .with_no_client_auth()
-            .with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
+            .expect("ring has TLS 1.2 and 1.3");
+        let builder = match self.clients() {
+            Some(clients) => builder
+                .with_client_cert_verifier(Arc::new(AskForCertificate::new(&clients, provider))),
+            None => builder.with_no_client_auth(),
+        };
+        let mut config =
+            builder.with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         config
+    }
+
+    /// The CAs of clients, as their file has them now.
+    pub(super) fn clients(&self) -> Option<Arc<ClientAuthorities>> {
+        let current = self.current.read().expect("no panic with the lock");
+        current.content.clients.clone()
     }
 }
 
 impl ResolvesServerCert for ServerCertificate {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let current = self.current.read().expect("no panic with the lock");
-        Some(Arc::clone(&current.key))
+        Some(Arc::clone(&current.content.key))
     }
 }
 
-fn read(files: &TlsFiles) -> Result<CertifiedKey, ServerCertificateError> {
-    let text = |path: &PathBuf| {
-        regular_file::read(path, regular_file::LARGEST).map_err(|source| {
-            ServerCertificateError::Read {
-                path: path.clone(),
-                source,
-            }
-        })
-    };
-    let pem = |path: &PathBuf| {
-        let path = path.clone();
-        move |source| ServerCertificateError::Pem { path, source }
-    };
-    let key_file = regular_file::open(&files.key, regular_file::LARGEST)
-        .and_then(|file| file_mode::readable_by_others(&file));
-    let mode = key_file.map_err(|source| ServerCertificateError::Read {
-        path: files.key.clone(),
-        source,
-    })?;
-    if let Some(mode) = mode {
-        let path = files.key.clone();
-        return Err(ServerCertificateError::Mode { path, mode });
-    }
-    let chain = CertificateDer::pem_slice_iter(&text(&files.certificate)?)
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(pem(&files.certificate))?;
-    let key = PrivateKeyDer::from_pem_slice(&text(&files.key)?).map_err(pem(&files.key))?;
-    let provider: CryptoProvider = rustls::crypto::ring::default_provider();
-    CertifiedKey::from_der(chain, key, &provider).map_err(|source| {
-        ServerCertificateError::Unusable {
-            certificate: files.certificate.clone(),
-            key: files.key.clone(),
-            source,
-        }
+fn read(settings: &ServerTls) -> Result<TlsContent, TlsFilesError> {
+    let clients = settings.client_ca_file.as_deref();
+    Ok(TlsContent {
+        key: Arc::new(settings.files.certified_key()?),
+        clients: clients
+            .map(ClientAuthorities::read)
+            .transpose()?
+            .map(Arc::new),
     })
 }
 
@@ -172,13 +136,20 @@ mod tests {
         made.cert.der().to_vec()
     }
 
+    fn open(files: &TlsFiles) -> Result<ServerCertificate, TlsFilesError> {
+        ServerCertificate::open(ServerTls {
+            files: files.clone(),
+            client_ca_file: None,
+        })
+    }
+
     fn set_mode(files: &TlsFiles, mode: u32) {
         use std::os::unix::fs::PermissionsExt as _;
         fs::set_permissions(&files.key, fs::Permissions::from_mode(mode)).unwrap();
     }
 
     fn current(certificate: &ServerCertificate) -> Vec<u8> {
-        certificate.current.read().unwrap().key.cert[0].to_vec()
+        certificate.current.read().unwrap().content.key.cert[0].to_vec()
     }
 
     #[test]
@@ -189,7 +160,7 @@ mod tests {
             key: dir.path().join("key.pem"),
         };
         let first = write(&files, "one.test");
-        let certificate = ServerCertificate::open(files.clone()).unwrap();
+        let certificate = open(&files).unwrap();
         assert_eq!(current(&certificate), first);
         let second = write(&files, "two.test");
         let set_time = |seconds| {
@@ -231,7 +202,7 @@ mod tests {
         };
         write(&files, "one.test");
         set_mode(&files, 0o640);
-        let error = ServerCertificate::open(files).unwrap_err().to_string();
+        let error = open(&files).unwrap_err().to_string();
         assert!(
             error.contains("is readable by others (mode 640)"),
             "{error}"
@@ -249,10 +220,7 @@ mod tests {
         let certificate = fs::read(&files.certificate).unwrap();
         write(&files, "two.test");
         fs::write(&files.certificate, certificate).unwrap();
-        let error = ServerCertificate::open(files).unwrap_err();
-        assert!(
-            matches!(error, ServerCertificateError::Unusable { .. }),
-            "{error}"
-        );
+        let error = open(&files).unwrap_err();
+        assert!(matches!(error, TlsFilesError::Unusable { .. }), "{error}");
     }
 }

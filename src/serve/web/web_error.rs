@@ -11,6 +11,7 @@ use crate::history::HistoryError;
 use crate::history::folded_runs::FoldedDay;
 use crate::history::run_key::RunKey;
 use crate::serve::access::{Denied, Principal};
+use crate::serve::link::protocol::LINK;
 
 /// Why a request is not answered, with the words of the command line: `error` and `hint`.
 #[derive(Clone, Debug)]
@@ -115,7 +116,10 @@ impl From<Denied> for WebError {
         let status = match &denied {
             Denied::NoCredentials
             | Denied::UnknownToken
+            | Denied::NoWorkerProof
             | Denied::UnknownWorker
+            | Denied::UnknownCertificate { .. }
+            | Denied::InvalidCertificate(_)
             | Denied::WrongPassword
             | Denied::WrongCode
             | Denied::Provider(_)
@@ -136,6 +140,15 @@ impl From<Denied> for WebError {
             Denied::UnknownWorker => error.hint(
                 "create a token with `switchtender access add-worker NODE --sites SITE` at a hub",
             ),
+            Denied::NoWorkerProof => error.hint(
+                "a certificate needs `client_ca_file` in `[web]` of the hub, and no proxy that ends TLS",
+            ),
+            Denied::UnknownCertificate { .. } => error.hint(
+                "name it with `switchtender access add-worker NODE --sites SITE --certificate NAME` at a hub",
+            ),
+            Denied::InvalidCertificate(_) => {
+                error.hint("install a certificate of a CA in `client_ca_file` of the hub")
+            }
             Denied::Csrf => error.hint("reload the page"),
             Denied::TwoUsers { .. } => {
                 error.hint("let the proxy replace the header of the client, not add one")
@@ -185,7 +198,7 @@ pub(super) enum ErrorForm {
 impl ErrorForm {
     pub(super) fn of(path: &str, path_and_query: &str, headers: &HeaderMap) -> Self {
         // Workers are programs, too.
-        if path.starts_with("/api/") || path.starts_with("/fleet/v1/") {
+        if path.starts_with("/api/") || path.starts_with(LINK) {
             Self::Json
         } else if path == "/metrics" {
             Self::Text

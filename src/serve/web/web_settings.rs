@@ -6,6 +6,7 @@
 //! url = "https://proxy.example.net:8440"
 //! certificate = "tls/proxy.pem"
 //! key = "tls/proxy.key"
+//! client_ca_file = "tls/workers-ca.pem"
 //!
 //! [web.webhook.chat]
 //! url = "https://chat.example.net/hook"
@@ -18,9 +19,10 @@ use std::path::{Path, PathBuf};
 
 use switchtender_devices::document::{Item, Table};
 
-use super::tls::TlsFiles;
+use super::tls::ServerTls;
 use crate::serve::access::{OidcSettings, Role};
 use crate::serve::settings::hide;
+use crate::serve::tls_files::TlsFiles;
 
 const BAD_VALUE: &str = "bad-value";
 
@@ -31,7 +33,7 @@ pub(crate) struct WebSettings {
     pub(crate) server_names: Vec<String>,
     /// The address of the pages in messages of webhooks.
     pub(crate) url: Option<String>,
-    pub(crate) tls: Option<TlsFiles>,
+    pub(crate) tls: Option<ServerTls>,
     /// Other addresses than loopback are permitted without TLS.
     pub(crate) plain_http: bool,
     /// The role of requests without a login.
@@ -79,19 +81,18 @@ impl RunEventKind {
 impl WebSettings {
     /// Reads the table; relative paths begin at `directory`.
     pub(crate) fn read(table: &Table<'_>, directory: &Path) -> Self {
-        let path = |key: &str| Some(directory.join(table.string(key)?));
-        let tls = match (path("certificate"), path("key")) {
-            (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
-            (None, None) => None,
-            (certificate, _) => {
-                table.missing(if certificate.is_some() {
-                    "key"
-                } else {
-                    "certificate"
-                });
-                None
-            }
-        };
+        let client_ca = table.get("client_ca_file");
+        let client_ca_file = table.string("client_ca_file");
+        let client_ca_file = client_ca_file.map(|path| directory.join(path));
+        let files = TlsFiles::of_table(table, directory);
+        if let (Some(item), None) = (client_ca, &files) {
+            let text = "`client_ca_file` needs `certificate` and `key`: workers send certificates with TLS only";
+            item.error(BAD_VALUE, text);
+        }
+        let tls = files.map(|files| ServerTls {
+            files,
+            client_ca_file,
+        });
         let anonymous = table.get("anonymous").and_then(|item| Role::read(&item));
         let requests = table
             .get("requests_per_minute")
@@ -218,8 +219,10 @@ mod tests {
                     events = [\"drifted\"]\n";
         let settings = read(text).unwrap();
         let tls = settings.tls.as_ref().unwrap();
-        assert_eq!(tls.certificate, Path::new("/etc/switchtender/a.pem"));
-        assert_eq!(tls.key, Path::new("/b.key"));
+        let certificate = Path::new("/etc/switchtender/a.pem");
+        assert_eq!(tls.files.certificate, certificate);
+        assert_eq!(tls.files.key, Path::new("/b.key"));
+        assert_eq!(tls.client_ca_file, None);
         assert_eq!(settings.anonymous, Some(Role::View));
         let webhook = &settings.webhooks[0];
         assert_eq!(webhook.name, "chat");
@@ -235,6 +238,7 @@ mod tests {
     fn web_settings_reject_invalid_values() {
         for (text, expected) in [
             ("certificate = \"a.pem\"", "key"),
+            ("client_ca_file = \"a.pem\"", "needs `certificate`"),
             ("anonymous = \"root\"", "`root` is not one of"),
             ("requests_per_minute = 0", "not a positive number"),
             ("server_name = [\"a\"]", "server_name"),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use test_support::catalog::vlan;
+use test_support::certificates::{TestAuthority, parameters};
 use test_support::free_port::free_port;
 use test_support::lab::Lab;
 use test_support::postgresql::PostgreSql;
@@ -222,6 +223,125 @@ async fn worker_runs_the_devices_of_its_site_without_a_database() {
     let text = String::from_utf8_lossy(&traffic);
     assert!(text.contains("POST /fleet/v1/calls"), "no calls");
     assert!(!text.contains(PLANTED), "a secret left the worker");
+}
+
+/// The body of an answer, if there is one.
+async fn get(url: &str) -> Option<(u16, String)> {
+    let answer = reqwest::get(url).await.ok()?;
+    Some((answer.status().as_u16(), answer.text().await.ok()?))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn worker_has_a_certificate_and_metrics_until_it_is_removed() {
+    let Some(server) = PostgreSql::shared() else {
+        return;
+    };
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let database = server.new_database();
+    let address = server.address(&database);
+    let mut site = Lab::new();
+    site.add_switch("sw1", &[]).await;
+    site.configure("sw1", "site = \"berlin\"\n");
+    site.write_resources("sw1", &[vlan(42, "users")]);
+    let (servers, workers) = (TestAuthority::new("servers"), TestAuthority::new("workers"));
+    let mut hub_lab = Lab::new();
+    let (port, metrics_port) = (free_port(), free_port());
+    write_hub(&mut hub_lab, &site, &address, port);
+    servers.issue(&hub_lab.path(""), "hub", &parameters("hub", &["127.0.0.1"]));
+    std::fs::write(hub_lab.path("workers-ca.pem"), workers.pem()).unwrap();
+    let settings = std::fs::read_to_string(hub_lab.path("serve.toml")).unwrap();
+    let web = "[web]\ncertificate = \"hub.pem\"\nkey = \"hub.key\"\nclient_ca_file = \"workers-ca.pem\"\n";
+    std::fs::write(hub_lab.path("serve.toml"), format!("{settings}{web}")).unwrap();
+    let mut hub = ServeProcess::start(&hub_lab, &[]).await;
+    let arguments = ["access", "add-worker", "ber-1", "--sites", "berlin"];
+    let certificate = ["--certificate", "ber-1.example.net"];
+    let added = process::run(&hub_lab, &[arguments.as_slice(), &certificate].concat()).await;
+    added.assert_code(0);
+    assert_eq!(added.stdout, "");
+
+    // As a certificate of the CA of Puppet, without DNS names.
+    let params = parameters("ber-1.example.net", &[]);
+    workers.issue(&site.path(""), "worker", &params);
+    std::fs::write(site.path("ca.pem"), servers.pem()).unwrap();
+    write_settings(
+        &site,
+        &format!(
+            "state_dir = \"state\"\nlisten = \"127.0.0.1:{metrics_port}\"\n\
+             [fleet]\nnode = \"ber-1\"\nsites = [\"berlin\"]\nlease = \"4s\"\n\
+             join = [\"https://127.0.0.1:{port}\"]\nca_file = \"ca.pem\"\n\
+             certificate = \"worker.pem\"\nkey = \"worker.key\"\n"
+        ),
+    );
+    std::fs::create_dir_all(site.path("state")).unwrap();
+    std::fs::copy(
+        hub_lab.path("state/state.key"),
+        site.path("state/state.key"),
+    )
+    .unwrap();
+    let doctor = process::run(&site, &["doctor"]).await;
+    let text = doctor.text();
+    assert!(
+        text.contains("worker certificate: ber-1.example.net, valid until"),
+        "{text}"
+    );
+    assert!(text.contains("accepts this worker"), "{text}");
+    let mut worker = ServeProcess::start(&site, &[]).await;
+    worker.stored("sw1", "changed").await;
+    let url = format!("http://127.0.0.1:{metrics_port}");
+    let (_, text) = get(&format!("{url}/metrics")).await.unwrap();
+    for metric in [
+        "switchtender_hub_reachable 1",
+        "switchtender_spooled_bytes 0",
+        "switchtender_lease_shards 1",
+        "switchtender_lease_margin_seconds ",
+    ] {
+        assert!(text.contains(metric), "{metric}: {text}");
+    }
+    let ready = get(&format!("{url}/readyz")).await.unwrap();
+    assert_eq!(ready, (200, "ready\n".to_owned()));
+    // What the worker records is in the audit log of all nodes.
+    let entry = process::run(
+        &site,
+        &[
+            "access",
+            "add-user",
+            "bob",
+            "--role",
+            "view",
+            "--no-password",
+        ],
+    );
+    entry.await.assert_code(0);
+    within_limit("a copy of the audit log of the worker", async {
+        let select = "SELECT entry FROM switchtender.audit_entry WHERE node = 'ber-1'";
+        while !server.execute(&database, select).contains("add-user") {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await;
+
+    // Runs go on as plans without access, and both logs have the reason.
+    process::run(&hub_lab, &["access", "remove-worker", "ber-1"])
+        .await
+        .assert_code(0);
+    let reason = "no worker has a certificate for ber-1.example.net";
+    let line = hub.line("a worker is refused").await;
+    assert!(line.contains(reason), "{line}");
+    let line = worker.line("no hub accepts this worker").await;
+    assert!(line.contains(reason), "{line}");
+    within_limit("metrics of a worker without a hub", async {
+        loop {
+            let (_, text) = get(&format!("{url}/metrics")).await.unwrap();
+            let (status, _) = get(&format!("{url}/readyz")).await.unwrap();
+            if text.contains("switchtender_hub_reachable 0") && status == 503 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await;
+    worker.stop().await;
+    hub.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 
 pub mod browser;
 pub mod catalog;
+pub mod certificates;
 pub mod device_host;
 pub mod difference;
 pub mod free_port;

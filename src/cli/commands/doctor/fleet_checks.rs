@@ -1,18 +1,37 @@
 //! Checks of the fleet: the nodes and sites of the database in ./serve.toml.
 
 use super::check_result::{CheckResult, CheckState};
+use super::worker_checks;
 use crate::cli::options::serve_state;
 use crate::history::{HistoryCheck, HistoryError, HistoryStore, StoreLocation};
 use crate::serve::lease::fleet_status::FleetStatus;
 
 const SUBJECT: &str = "fleet";
 
-/// Checks the fleet, if ./serve.toml has a PostgreSQL database.
-pub(super) fn check_all() -> Vec<CheckResult> {
+/// Whether ./serve.toml is that of a node whose devices come from releases.
+pub(super) fn is_node() -> bool {
+    let settings = serve_state::default_settings();
+    settings.is_ok_and(|settings| {
+        settings
+            .is_some_and(|settings| !settings.uses_own_files() && settings.puppet_server.is_none())
+    })
+}
+
+/// Whether ./serve.toml is that of a worker.
+pub(super) fn is_worker() -> bool {
+    let settings = serve_state::default_settings();
+    settings.is_ok_and(|settings| settings.is_some_and(|settings| settings.fleet.join.is_some()))
+}
+
+/// Checks the fleet, if ./serve.toml has a PostgreSQL database, or makes this host a worker.
+pub(super) async fn check_all() -> Vec<CheckResult> {
     // What else is wrong with the file is an error of `serve`.
     let Ok(Some(settings)) = serve_state::default_settings() else {
         return Vec::new();
     };
+    if let Some(join) = &settings.fleet.join {
+        return worker_checks::check_all(join, &settings.fleet).await;
+    }
     let Some(location @ StoreLocation::Server(_)) = settings.store else {
         return Vec::new();
     };

@@ -26,7 +26,7 @@ use crate::error_chain::chain;
 use crate::inventory::Secrets;
 
 /// A certificate that expires within this time is a warning.
-const EXPIRES_SOON: Duration = Duration::from_secs(30 * 86_400);
+pub(super) const EXPIRES_SOON: Duration = Duration::from_secs(30 * 86_400);
 
 /// Checks the settings, the servers and the devices of `device.conf`.
 pub(super) async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, CommandError> {

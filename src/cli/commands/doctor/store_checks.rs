@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::DoctorArgs;
 use super::check_result::{CheckResult, CheckState};
+use super::fleet_checks;
 use crate::cli::exit::CommandError;
 use crate::cli::options::serve_state;
 use crate::error_chain::chain;
@@ -19,6 +20,10 @@ pub(super) fn check_all(args: &DoctorArgs) -> Vec<CheckResult> {
         Err(error) => return of_error("store", error),
     };
     if let Some(path) = location.file() {
+        if !path.exists() && fleet_checks::is_worker() {
+            // The store of a worker is that of its hubs.
+            return Vec::new();
+        }
         return vec![check_file(&location, path)];
     }
     let subject = format!("store {location}");

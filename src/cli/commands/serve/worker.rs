@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{announce_stop, load_fleet, lock_error, own_files_error};
+use super::{announce_stop, load_fleet, lock_error, own_files_error, server_error};
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
 use crate::cli::interrupt::stop_process_on_signals;
 use crate::cli::options::device_state::key_error;
 use crate::cli::runtime::block_on;
 use crate::error_chain::chain;
+use crate::history::leases::NodeRecord;
 use crate::serve::access::AccessPaths;
 use crate::serve::fleet::LoadContext;
 use crate::serve::lease::identity::node_record;
@@ -26,10 +27,14 @@ use crate::serve::service::{Service, ServiceFiles, ServiceParts};
 use crate::serve::settings::ServeSettings;
 use crate::serve::systemd;
 use crate::serve::watched_files::WatchedFiles;
+use crate::serve::web::WorkerPages;
 use crate::store::{SharedState, Store, blocking_io};
 
 /// The pause between attempts to reach a hub.
 const PAUSE: Duration = Duration::from_secs(2);
+
+/// The pause between two looks at what systemd is told.
+const STATUS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A worker that starts.
 pub(super) struct WorkerStart<'a> {
@@ -50,7 +55,19 @@ pub(super) fn run(worker: WorkerStart<'_>) -> Result<Exit, CommandError> {
         let link = HubLink::new(&worker.join, sites)
             .await
             .map_err(link_error)?;
-        if !connect(&link, &stopping.stop).await? {
+        let pages = match worker.settings.named_listen() {
+            Some(address) => {
+                let started = WorkerPages::start(address, stopping.stop.clone()).await;
+                Some(started.map_err(server_error)?)
+            }
+            None => None,
+        };
+        // A worker waits for its hubs as long as it takes: it is up meanwhile.
+        let watchdog = systemd::start_watchdog();
+        systemd::ready("waits for a hub");
+        let node = node_record(&worker.settings.fleet, &worker.state_dir, false)
+            .map_err(|error| CommandError::new("cannot name this node").with_source(error))?;
+        if !connect(&link, &node, &stopping.stop).await? {
             return Ok(Exit::SUCCESS);
         }
         let WorkerStart {
@@ -71,8 +88,6 @@ pub(super) fn run(worker: WorkerStart<'_>) -> Result<Exit, CommandError> {
             inputs: inputs(&settings, &link, &state_dir).await?,
         };
         let fleet = load_fleet(settings, &context, &mut files).await?;
-        let node = node_record(&fleet.settings.fleet, &state_dir, false)
-            .map_err(|error| CommandError::new("cannot name this node").with_source(error))?;
         let times = LeaseTimes {
             lease: fleet.settings.fleet.lease,
         };
@@ -89,14 +104,18 @@ pub(super) fn run(worker: WorkerStart<'_>) -> Result<Exit, CommandError> {
             stop: stopping.stop.clone(),
         };
         let service = Service::start(fleet, parts).await.map_err(store_error)?;
-        let watchdog = systemd::start_watchdog();
-        let status = format!("the devices of the worker {name}, hub {}", link.hub());
-        systemd::ready(&status);
-        eprint_notice(&format!("serving {status}"));
+        let mut notice = format!("serving {}", status(&service, &link, &name));
+        if let Some(pages) = &pages {
+            pages.use_service(&service);
+            notice = format!("{notice}, metrics {}", pages.url());
+        }
+        eprint_notice(&notice);
         tokio::join!(
             service.work(),
             service.hold_leases(),
             service.wait_at_hub(&link),
+            service.copy_audit_log(),
+            report_status(&service, &link, &name, &stopping.stop),
             service.reload_on_changes(config, &context, files),
             announce_stop(&stopping.stop),
         );
@@ -105,18 +124,73 @@ pub(super) fn run(worker: WorkerStart<'_>) -> Result<Exit, CommandError> {
     })
 }
 
+/// What the worker does, in a line.
+fn status(service: &Service, link: &HubLink, name: &str) -> String {
+    let report = service.report_of_node();
+    let hub = if link.is_reachable() {
+        format!("hub {}", link.hub())
+    } else {
+        "no hub answers, runs are plans".to_owned()
+    };
+    let waiting = match report.spool.results {
+        0 => String::new(),
+        results => format!(", results that wait: {results}"),
+    };
+    let problem = report
+        .condition
+        .no_runs
+        .map(|reason| format!(", no run starts: {reason}"));
+    let problem = problem.unwrap_or_default();
+    format!("the devices of the worker {name}, {hub}{waiting}{problem}")
+}
+
+/// Tells systemd when this changes, until the process stops.
+async fn report_status(service: &Service, link: &HubLink, name: &str, stop: &CancellationToken) {
+    let mut reported = String::new();
+    while !stop.is_cancelled() {
+        let now = status(service, link, name);
+        if now != reported {
+            systemd::status(&now);
+            reported = now;
+        }
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = tokio::time::sleep(STATUS_INTERVAL) => {}
+        }
+    }
+}
+
 /// Waits until a hub answers. False: the process stops.
-async fn connect(link: &HubLink, stop: &CancellationToken) -> Result<bool, CommandError> {
-    let mut is_reported = false;
+async fn connect(
+    link: &HubLink,
+    node: &NodeRecord,
+    stop: &CancellationToken,
+) -> Result<bool, CommandError> {
+    let mut reported = String::new();
     loop {
-        match link.space().await {
+        let answered = match link.identify().await {
+            Ok(known) => {
+                let checked = known.check(&node.name, &node.sites);
+                checked.map_err(|error| {
+                    let hint = error.hint();
+                    let refused = CommandError::new("cannot join the fleet").with_source(error);
+                    refused.hint(hint)
+                })?;
+                link.space().await
+            }
+            Err(error) => Err(error),
+        };
+        match answered {
             Ok(_) => return Ok(true),
             Err(error) if error.problem == StoreProblem::Refused => return Err(store_error(error)),
-            Err(error) if !is_reported => {
-                tracing::warn!("waits for a hub: {}", chain(&error));
-                is_reported = true;
+            Err(error) => {
+                let text = chain(&error);
+                if text != reported {
+                    tracing::warn!("waits for a hub: {text}");
+                    systemd::status(&format!("waits for a hub: {text}"));
+                    reported = text;
+                }
             }
-            Err(_) => {}
         }
         tokio::select! {
             () = stop.cancelled() => return Ok(false),
@@ -145,7 +219,12 @@ fn release_error(error: ReadReleaseError) -> CommandError {
 }
 
 fn link_error(error: LinkSetupError) -> CommandError {
-    CommandError::new("cannot use the link to the hubs").with_source(error)
+    let hint = error.hint();
+    let error = CommandError::new("cannot use the link to the hubs").with_source(error);
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
 }
 
 fn store_error(error: RunStoreError) -> CommandError {

@@ -8,8 +8,9 @@ use serde_json::json;
 use super::harness::{PASSWORD, TestOptions, TestServer, text};
 use super::{Certificate, Client};
 use crate::serve::access::Role;
+use crate::serve::tls_files::TlsFiles;
 use crate::serve::web::WebSettings;
-use crate::serve::web::tls::TlsFiles;
+use crate::serve::web::tls::ServerTls;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn access_of_each_role_ends_where_the_next_begins() {
@@ -223,7 +224,10 @@ async fn access_over_tls_has_secure_cookies() {
     fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
     fs::set_permissions(&files.key, fs::Permissions::from_mode(0o600)).unwrap();
     let settings = WebSettings {
-        tls: Some(files),
+        tls: Some(ServerTls {
+            files,
+            client_ca_file: None,
+        }),
         ..WebSettings::default()
     };
     let server = TestServer::start(TestOptions {

@@ -7,21 +7,25 @@ use std::time::Duration;
 
 use serde_json::json;
 use test_support::postgresql::PostgreSql;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 use super::harness::{TestOptions, TestServer, text};
 use crate::clock;
+use crate::history::audit_copies::AuditCopyFilter;
 use crate::history::leases::{
     FleetTask, LeaseClaim, LeaseRequest, LeaseSubject, NodeRecord, Shard,
 };
 use crate::history::{NewRun, Requester, RequesterKind, RunId, RunUuid, StoreLocation};
 use crate::inventory::secret_source::SecretSource;
 use crate::run_kind::RunKind;
-use crate::serve::access::{AccessFile, Role, TokenText, WorkerToken};
+use crate::serve::access::{AccessFile, AuditEntry, AuditResult, Role, TokenText, WorkerEntry};
+use crate::serve::audit_copies::AuditPart;
 use crate::serve::link::client::{HubLink, LinkError};
 use crate::serve::link::protocol::{LinkCall, StateCall};
-use crate::serve::link::settings::JoinSettings;
+use crate::serve::link::settings::{JoinSettings, WorkerCredential};
 use crate::serve::live_watch::LivePart;
-use crate::serve::run_store::{DueTime, RunStart, RunStore as _, StartCause};
+use crate::serve::run_store::{DueTime, RunStart, RunStore as _, StartCause, StoreProblem};
 use crate::store::state_table::StateChange;
 
 const TOKEN: &str = "swt_test_worker";
@@ -29,7 +33,7 @@ const TOKEN: &str = "swt_test_worker";
 /// A limit that only a defect exceeds.
 const LIMIT: Duration = Duration::from_secs(30);
 
-fn new_store() -> Option<StoreLocation> {
+pub(super) fn new_store() -> Option<StoreLocation> {
     let server = PostgreSql::shared()?;
     let address = server.address(&server.new_database());
     Some(StoreLocation::parse(address.as_ref(), "".as_ref()).unwrap())
@@ -42,10 +46,10 @@ async fn hub(store: Option<StoreLocation>) -> TestServer {
     });
     let hub = hub.await;
     AccessFile::update(&hub.paths.access_file(), |rules| {
-        let worker = WorkerToken {
+        let worker = WorkerEntry {
             sites: ["site-0".to_owned()].into(),
-            sha256: TokenText::received(TOKEN).digest(),
-            expires: None,
+            sha256: Some(TokenText::received(TOKEN).digest()),
+            ..WorkerEntry::default()
         };
         rules.workers.insert("w1".to_owned(), worker);
     })
@@ -61,7 +65,7 @@ async fn link(hub: &TestServer, token: &str) -> HubLink {
     let settings = JoinSettings {
         // The first one does not answer.
         hubs: vec!["http://127.0.0.1:1".to_owned(), hub.url.clone()],
-        token: SecretSource::File(path),
+        credential: WorkerCredential::Token(SecretSource::File(path)),
         ca_file: None,
     };
     HubLink::new(&settings, &["site-0".to_owned()])
@@ -86,7 +90,7 @@ fn new_run(device: &str) -> NewRun {
     }
 }
 
-fn exchange(change: impl FnOnce(&mut LeaseRequest)) -> LinkCall {
+pub(super) fn exchange(change: impl FnOnce(&mut LeaseRequest)) -> LinkCall {
     let mut request = LeaseRequest {
         node: NodeRecord {
             name: "w1".to_owned(),
@@ -231,20 +235,23 @@ async fn a_hub_knows_workers_by_their_tokens_and_protocols() {
         .bearer_auth(TOKEN);
     let (status, _) = text(request.send().await.unwrap()).await;
     assert_eq!(status, 401);
-    let request = hub.client.get(hub.url("/fleet/v1/work")).bearer_auth(TOKEN);
-    let request = request.header("switchtender-protocol", "7");
-    let (status, answer) = text(request.send().await.unwrap()).await;
-    assert_eq!(status, 409, "{answer}");
-    assert!(
-        answer.contains("update the program of the worker"),
-        "{answer}"
-    );
+    for (protocol, expected) in [
+        ("7", "update the program of the hub"),
+        ("0", "update the program of the worker"),
+        ("", "update the program of the worker"),
+    ] {
+        let request = hub.client.get(hub.url("/fleet/v1/work")).bearer_auth(TOKEN);
+        let request = request.header("switchtender-protocol", protocol);
+        let (status, answer) = text(request.send().await.unwrap()).await;
+        assert_eq!(status, 409, "{answer}");
+        assert!(answer.contains(expected), "{protocol}: {answer}");
+    }
     let with_file = TestServer::start(TestOptions::default()).await;
     AccessFile::update(&with_file.paths.access_file(), |rules| {
-        let worker = WorkerToken {
+        let worker = WorkerEntry {
             sites: ["site-0".to_owned()].into(),
-            sha256: TokenText::received(TOKEN).digest(),
-            expires: None,
+            sha256: Some(TokenText::received(TOKEN).digest()),
+            ..WorkerEntry::default()
         };
         rules.workers.insert("w1".to_owned(), worker);
     })
@@ -252,6 +259,98 @@ async fn a_hub_knows_workers_by_their_tokens_and_protocols() {
     let link = link(&with_file, TOKEN).await;
     let error = link.space().await.unwrap_err().to_string();
     assert!(error.contains("this process is no hub"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_audit_log_of_a_worker_is_copied_once_under_its_name() {
+    let Some(store) = new_store() else {
+        return;
+    };
+    let hub = hub(Some(store)).await;
+    let link = link(&hub, TOKEN).await;
+    assert_eq!(link.audit_end().await.unwrap(), 0);
+    let entry = |action: &str| AuditEntry {
+        time: clock::timestamp(),
+        actor: "serve".to_owned(),
+        method: "process".to_owned(),
+        address: "local".to_owned(),
+        action: action.to_owned(),
+        target: "sw0 approval 1".to_owned(),
+        result: AuditResult::Accepted,
+    };
+    let part = |action, start, end| AuditPart {
+        entries: vec![entry(action)],
+        start,
+        end,
+    };
+    // The answer of the first one was lost.
+    for _ in 0..2 {
+        let first = part("run-approved", 0, 100);
+        link.add_audit_part(first).await.unwrap();
+    }
+    assert_eq!(link.audit_end().await.unwrap(), 100);
+    let second = part("approved-run-ended", 100, 200);
+    link.add_audit_part(second).await.unwrap();
+    let all = AuditCopyFilter {
+        count: 10,
+        ..AuditCopyFilter::default()
+    };
+    let copies = hub.service.history();
+    let copies = copies.query(move |reader| reader.audit_copies(&all)).await;
+    let copies = copies.unwrap();
+    assert_eq!(copies.len(), 2, "{copies:?}");
+    assert!(copies.iter().all(|(node, _)| node == "w1"), "{copies:?}");
+    assert!(copies[0].1.contains("approved-run-ended"), "{copies:?}");
+}
+
+/// A program that answers all requests in the same way. Returns its address.
+async fn portal(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = vec![0; 64 << 10];
+            let _ = stream.read(&mut request).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    format!("http://{address}")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_of_a_proxy_is_none_of_a_hub() {
+    let Some(store) = new_store() else {
+        return;
+    };
+    let hub = hub(Some(store)).await;
+    let (page, refusal) = (
+        "HTTP/1.1 200 OK\r\nContent-Length: 15\r\nConnection: close\r\n\r\n<html>Log in to",
+        "HTTP/1.1 403 Forbidden\r\nContent-Length: 19\r\nConnection: close\r\n\r\n{\"error\": \"no way\"}",
+    );
+    for answer in [page, refusal] {
+        let portal = portal(answer).await;
+        let link_to = async |hubs: Vec<String>| {
+            let path = hub.path(&format!("{TOKEN}.token"));
+            std::fs::write(&path, TOKEN).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+            let settings = JoinSettings {
+                hubs,
+                credential: WorkerCredential::Token(SecretSource::File(path)),
+                ca_file: None,
+            };
+            let sites = ["site-0".to_owned()];
+            HubLink::new(&settings, &sites).await.unwrap()
+        };
+        let alone = link_to(vec![portal.clone()]).await;
+        let error = alone.space().await.unwrap_err();
+        // A result that waits is delivered later: it is not refused.
+        assert_eq!(error.problem, StoreProblem::Unreachable);
+        assert!(error.text.contains("not from a hub"), "{error}");
+        assert!(!alone.is_reachable());
+        let with_hub = link_to(vec![portal, hub.url.clone()]).await;
+        with_hub.space().await.unwrap();
+        assert!(with_hub.is_reachable());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
