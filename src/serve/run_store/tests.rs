@@ -145,7 +145,7 @@ async fn a_request_begins_once_more_after_a_lost_answer() {
 #[tokio::test]
 async fn a_start_that_comes_late_or_twice_changes_no_run() {
     let (_directory, history) = history();
-    let time = |second| Timestamp::from_second(1_800_000_000 + second).unwrap();
+    let time = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();
     let start = |run: &NewRun| RunStart {
         device: "sw1".to_owned(),
         time: run.started.unwrap(),
