@@ -6,6 +6,7 @@ mod fleet_example;
 mod git;
 mod kills;
 mod process;
+mod protocols;
 mod puppetdb;
 mod receiver;
 mod releases;

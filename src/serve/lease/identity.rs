@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use super::rule::PROTOCOL;
+use super::protocol::PROTOCOL;
 use crate::history::leases::NodeRecord;
 use crate::serve::settings::FleetSettings;
 
@@ -96,7 +96,9 @@ mod tests {
         let settings = FleetSettings::default();
         let record = |directory: &Path| node_record(&settings, directory, true).unwrap();
         assert_eq!(record(one.path()), record(one.path()));
-        assert_ne!(record(one.path()).boot, record(two.path()).boot);
+        let [file, copy] = [&one, &two].map(|directory| directory.path().join(FILE));
+        fs::copy(file, copy).unwrap();
+        assert_ne!(record(one.path()).boot, record(two.path()).boot, "a copy");
         assert!(!record(one.path()).name.is_empty());
     }
 }

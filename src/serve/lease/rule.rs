@@ -14,15 +14,13 @@ use std::time::Duration;
 
 pub(crate) use problems::ShardProblem;
 
+use super::protocol::share_a_fleet;
 use super::shard;
 use crate::clock::BootTime;
 use crate::history::leases::{
     FleetTask, LeaseAnswer, LeaseClaim, LeaseRequest, LeaseRow, LeaseSubject, NodeRecord, NodeRow,
     Shard, SiteRow,
 };
-
-/// What nodes of a fleet say to each other through the store. A fleet has nodes of this number and of the one before.
-pub(crate) const PROTOCOL: u32 = 1;
 
 /// Nodes learn within this time what the operator wants, also with long leases.
 const LONGEST_BEAT: Duration = Duration::from_secs(10);
@@ -419,7 +417,7 @@ impl LeaseRule {
 
     /// Whether a node is of the newest protocol of the fleet, or of the one before.
     fn is_compatible(&self, row: &NodeRow, now: BootTime) -> bool {
-        row.node.protocol.saturating_add(1) >= self.newest_protocol(now)
+        share_a_fleet(row.node.protocol, self.newest_protocol(now))
     }
 
     fn newest_protocol(&self, now: BootTime) -> u32 {

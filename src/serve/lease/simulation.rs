@@ -15,8 +15,9 @@ use test_support::stderr_note;
 use tokio_util::sync::CancellationToken;
 
 use super::memory::MemoryLeases;
+use super::protocol::PROTOCOL;
 use super::right::LeaseRight;
-use super::rule::{LeaseRule, LeaseTimes, NodeSituation, PROTOCOL};
+use super::rule::{LeaseRule, LeaseTimes, NodeSituation};
 use super::shard;
 use crate::clock::{self, BootTime};
 use crate::history::leases::{LeaseAnswer, LeaseRequest, LeaseSubject, NodeRecord};

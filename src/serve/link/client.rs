@@ -17,13 +17,14 @@ use switchtender_devices::regular_file;
 use tokio::runtime::Runtime;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::protocol::{CALLS, LARGEST, LinkCall, PROTOCOL, PROTOCOL_HEADER, WORK, Work};
+use super::protocol::{CALLS, LARGEST, LinkCall, PROTOCOL_HEADER, WORK, Work};
 use super::settings::{JoinSettings, WorkerCredential};
 use crate::clock;
 use crate::error_chain::chain;
 use crate::inventory::Secrets;
 use crate::inventory::secrets::LookupError;
 use crate::serve::access::WorkerIdentity;
+use crate::serve::lease::protocol::PROTOCOL;
 use crate::serve::live_watch::LivePart;
 use crate::serve::run_store::{DELIVERY_LIMIT, RunStoreError};
 use crate::serve::tls_files::TlsFilesError;

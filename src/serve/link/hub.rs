@@ -16,7 +16,7 @@ use crate::history::{HistoryStore, HistoryWriter, RunId};
 use crate::serve::access::WorkerIdentity;
 use crate::serve::audit_copies;
 use crate::serve::lease::lease_store::LeaseStore as _;
-use crate::serve::lease::rule;
+use crate::serve::lease::protocol::PROTOCOL;
 use crate::serve::lease::shard::MOST_SHARDS;
 use crate::serve::release::{RELEASE_ACCESS, ReleaseSource as _};
 use crate::serve::run_store::{RunStart, RunStore, RunStoreError, StartCause, StoreProblem};
@@ -227,7 +227,7 @@ impl<'a> HubDesk<'a> {
         }
         // All nodes follow these numbers.
         let lease = Duration::from_millis(node.lease_ms);
-        if node.protocol > rule::PROTOCOL.saturating_add(1) || lease > LONGEST_LEASE {
+        if node.protocol > PROTOCOL.saturating_add(1) || lease > LONGEST_LEASE {
             return Err(self.foreign("a protocol or a lease that no node has"));
         }
         if request.sites.values().any(|shards| *shards > MOST_SHARDS) {

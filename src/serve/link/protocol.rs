@@ -10,15 +10,12 @@ use crate::history::device_state::KnownDevice;
 use crate::history::leases::LeaseRequest;
 use crate::history::releases::ReleaseNumber;
 use crate::serve::audit_copies::AuditPart;
+use crate::serve::lease::protocol::PROTOCOL;
 use crate::serve::live_watch::{LivePart, WatchRequest};
 use crate::serve::run_store::{CancelRequest, DueTime, EndedRun, RunStart};
 use crate::store::state_table::StateChange;
 
-/// The number of what workers and hubs say to each other. A hub answers those of its own number and of the one
-/// before.
-pub(crate) const PROTOCOL: u32 = 1;
-
-/// The header with the number.
+/// The header with the number of the protocol.
 pub(crate) const PROTOCOL_HEADER: &str = "switchtender-protocol";
 
 /// The begin of the paths of the link.
@@ -117,9 +114,9 @@ pub(crate) enum Refusal {
     #[error("this process is no hub: its store is a file")]
     NoHub,
     #[error(
-        "the worker has the protocol {worker}, and this hub has {PROTOCOL}: update the program of the worker"
+        "the worker {node} has the protocol {worker}, and this hub has {PROTOCOL}: update the program of the worker"
     )]
-    OldWorker { worker: String },
+    OldWorker { node: String, worker: String },
     #[error(
         "the worker has the protocol {worker}, and this hub has {PROTOCOL}: update the program of the hub"
     )]

@@ -19,10 +19,9 @@ use super::state::WebState;
 use super::web_error::WebError;
 use crate::clock;
 use crate::serve::access::{Denied, WorkerIdentity, WorkerProof};
+use crate::serve::lease::protocol::{PROTOCOL, share_a_fleet};
 use crate::serve::link::hub::HubDesk;
-use crate::serve::link::protocol::{
-    CALLS, LARGEST, LinkCall, PROTOCOL, PROTOCOL_HEADER, Refusal, WORK,
-};
+use crate::serve::link::protocol::{CALLS, LARGEST, LinkCall, PROTOCOL_HEADER, Refusal, WORK};
 use crate::serve::run_store::DELIVERY_LIMIT;
 
 /// Limit for a call, and for waiting. A worker may send a large result over a slow link for nearly as long.
@@ -60,7 +59,7 @@ impl From<Refusal> for WebError {
             ),
             Refusal::OldWorker { .. } | Refusal::OldHub { .. } => (
                 StatusCode::CONFLICT,
-                "install the same version on all nodes",
+                "nodes of a protocol and of the one before it share a fleet",
             ),
         };
         Self::new(status, refusal.to_string()).hint(hint)
@@ -135,12 +134,16 @@ fn worker(state: &WebState, parts: &Parts, peer: SocketAddr) -> Result<WorkerIde
     let worker = access.worker(proof, peer.ip(), clock::timestamp())?;
     let protocol = text(PROTOCOL_HEADER).unwrap_or("none");
     let number = protocol.parse::<u32>().unwrap_or_default();
-    if (PROTOCOL.saturating_sub(1).max(1)..=PROTOCOL).contains(&number) {
+    if share_a_fleet(number, PROTOCOL) {
         Ok(worker)
     } else if number > PROTOCOL {
         Err(Refusal::OldHub { worker: number }.into())
     } else {
-        let worker = protocol.to_owned();
-        Err(Refusal::OldWorker { worker }.into())
+        let refusal = Refusal::OldWorker {
+            node: worker.node,
+            worker: protocol.to_owned(),
+        };
+        tracing::warn!(address = %peer.ip(), "{refusal}");
+        Err(refusal.into())
     }
 }

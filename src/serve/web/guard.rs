@@ -15,7 +15,8 @@ use crate::clock;
 use crate::serve::access::{
     AccessControl, Denied, OidcProvider, Principal, RequestOrigin, Role, TokenText, is_same_origin,
 };
-use crate::serve::link::protocol::{LINK, PROTOCOL, PROTOCOL_HEADER};
+use crate::serve::lease::protocol::PROTOCOL;
+use crate::serve::link::protocol::{LINK, PROTOCOL_HEADER};
 
 /// The cookie of a session.
 pub(super) const COOKIE: &str = "switchtender_session";

@@ -1,5 +1,6 @@
 //! Several processes with one PostgreSQL database: takeovers, drains, evictions and paused owners.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -7,29 +8,34 @@ use test_support::catalog::vlan;
 use test_support::interrupt;
 use test_support::lab::Lab;
 use test_support::postgresql::PostgreSql;
-use test_support::program::ProgramOutput;
+use test_support::program::{self, ProgramOutput};
 
 use super::process::{self, ServeProcess, within_limit};
 use super::query;
 
 /// The names of the nodes. The hash of the only shard prefers the first one by far, also with a high load: it does not
 /// move while both answer.
-const OWNER: &str = "one";
-const OTHER: &str = "two";
+pub(super) const OWNER: &str = "one";
+pub(super) const OTHER: &str = "two";
 
-/// Two nodes with the devices of a laboratory.
-struct TestFleet {
-    lab: Lab,
-    store: String,
+/// Nodes with the devices of a laboratory.
+pub(super) struct TestFleet {
+    pub(super) lab: Lab,
+    pub(super) store: String,
     lease: &'static str,
 }
 
 impl TestFleet {
     /// `None`: there is no PostgreSQL, and the test is skipped.
     async fn new(lease: &'static str) -> Option<Self> {
+        Self::of(&["sw1", "sw2"], lease).await
+    }
+
+    /// As [`Self::new`], with these devices.
+    pub(super) async fn of(devices: &[&str], lease: &'static str) -> Option<Self> {
         let server = PostgreSql::shared()?;
         let mut lab = Lab::new();
-        for device in ["sw1", "sw2"] {
+        for device in devices {
             lab.add_switch(device, &[]).await;
             lab.write_resources(device, &[vlan(42, "round0")]);
         }
@@ -39,6 +45,11 @@ impl TestFleet {
     }
 
     async fn start(&self, node: &str) -> ServeProcess {
+        self.start_program(&program::path(), node).await
+    }
+
+    /// Starts a node of another program.
+    pub(super) async fn start_program(&self, program: &Path, node: &str) -> ServeProcess {
         let settings = format!(
             "listen = \"127.0.0.1:0\"\nstate_dir = \"state-{node}\"\nstore = \"{}\"\n\
              [fleet]\nnode = \"{node}\"\nlease = \"{}\"\n\
@@ -53,10 +64,13 @@ impl TestFleet {
             std::fs::create_dir_all(self.lab.path(&format!("state-{node}"))).unwrap();
             std::fs::copy(key(OWNER), key(node)).unwrap();
         }
-        ServeProcess::start_with(&self.lab, &["--config", &file]).await
+        let command: (&Path, &[&str]) = (program, &["--config", &file]);
+        let mut process = ServeProcess::of_program(command, &self.lab, &[]);
+        process.line("serving ").await;
+        process
     }
 
-    async fn status(&self) -> Value {
+    pub(super) async fn status(&self) -> Value {
         let arguments = [
             "fleet",
             "status",
@@ -105,7 +119,7 @@ impl TestFleet {
         runs.iter().filter(|run| run["status"] == status).count()
     }
 
-    async fn command(&self, arguments: &[&str]) {
+    pub(super) async fn command(&self, arguments: &[&str]) {
         self.run(arguments).await.assert_code(0);
     }
 

@@ -1,6 +1,7 @@
 //! The running process and its log.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -38,9 +39,16 @@ pub(super) async fn run(lab: &Lab, arguments: &[&str]) -> ProgramOutput {
 }
 
 fn command(lab: &Lab, arguments: &[&str]) -> Command {
-    let mut command = Command::from(program::switchtender(arguments));
+    command_of(&program::path(), lab, arguments)
+}
+
+fn command_of(program: &Path, lab: &Lab, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command
+        .args(arguments)
         .envs(&lab.environment)
+        // Help is as wide as without a terminal.
+        .env_remove("COLUMNS")
         .env_remove("SSH_AUTH_SOCK")
         .env_remove("SWITCHTENDER_STATE")
         .env("HOME", lab.path(""))
@@ -69,28 +77,38 @@ impl ServeProcess {
         Self::of(command).await
     }
 
-    /// As [`Self::start`], with further arguments.
-    pub(super) async fn start_with(lab: &Lab, arguments: &[&str]) -> Self {
+    /// Starts a program of another protocol. It is not ready yet.
+    pub(super) fn of_program(
+        (program, arguments): (&Path, &[&str]),
+        lab: &Lab,
+        environment: &[(&str, &str)],
+    ) -> Self {
         let mut all = vec!["serve", "-v"];
         all.extend(arguments);
-        Self::of(command(lab, &all)).await
+        let mut command = command_of(program, lab, &all);
+        command.envs(environment.iter().copied());
+        Self::spawn(command)
     }
 
     pub(super) async fn demo(lab: &Lab) -> Self {
         Self::of(command(lab, &["serve", "-v", "--demo"])).await
     }
 
-    async fn of(mut command: Command) -> Self {
+    async fn of(command: Command) -> Self {
+        let mut process = Self::spawn(command);
+        process.line("serving ").await;
+        process
+    }
+
+    fn spawn(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let log = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut process = Self {
+        Self {
             child,
             log,
             printed: String::new(),
             stored: VecDeque::new(),
-        };
-        process.line("serving ").await;
-        process
+        }
     }
 
     /// The address of the pages, from the first message.

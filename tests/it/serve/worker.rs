@@ -51,14 +51,14 @@ async fn copy(
     }
 }
 
-fn write_settings(lab: &Lab, text: &str) {
+pub(super) fn write_settings(lab: &Lab, text: &str) {
     lab.write_inventory();
     let defaults = "[defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n";
     std::fs::write(lab.path("serve.toml"), format!("{text}{defaults}")).unwrap();
 }
 
 /// A hub at a port, whose inventory has the device of the worker without its secrets.
-fn write_hub(hub: &mut Lab, worker: &Lab, address: &str, port: u16) {
+pub(super) fn write_hub(hub: &mut Lab, worker: &Lab, address: &str, port: u16) {
     hub.devices.clone_from(&worker.devices);
     hub.environment.clear();
     hub.write_resources("sw1", &[vlan(42, "users")]);

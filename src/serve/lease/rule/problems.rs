@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::super::protocol::share_a_fleet;
 use super::LeaseRule;
 use crate::clock::BootTime;
 use crate::history::leases::{LeaseSubject, Shard};
@@ -36,7 +37,7 @@ impl LeaseRule {
             ));
         }
         let newest = self.newest_protocol(now);
-        if node.protocol.saturating_add(1) < newest {
+        if !share_a_fleet(node.protocol, newest) {
             return Some(format!(
                 "this program ({}) is too old for the fleet: its protocol is {}, that of other nodes is {newest}; \
                  upgrade it",

@@ -16,7 +16,7 @@ fn record(name: &str) -> NodeRecord {
         name: name.to_owned(),
         boot: format!("boot of {name}"),
         program: "1.0.0".to_owned(),
-        protocol: PROTOCOL + 2,
+        protocol: 3,
         runs: true,
         is_hub: true,
         ..NodeRecord::default()
@@ -354,15 +354,34 @@ fn number_of_shards_changes_when_all_are_free() {
 }
 
 #[test]
+fn a_wish_to_drain_outlives_the_loss_of_the_name() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    let row = store.nodes.get_mut("a").unwrap();
+    row.is_draining = true;
+    // A failover lost the beats that the node knows.
+    row.beat = -1;
+    a.exchange(&mut store, 10);
+    assert!(!a.rule.has_name());
+    for seconds in [142, 143] {
+        a.exchange(&mut store, seconds);
+    }
+    assert!(a.rule.has_name());
+    assert!(store.nodes["a"].is_draining);
+    assert!(a.shards().is_empty());
+}
+
+#[test]
 fn two_protocols_share_a_fleet_and_an_older_one_is_refused() {
     let mut store = MemoryLeases::new();
     let mut newest = node(record("new"));
     let mut before = node(NodeRecord {
-        protocol: PROTOCOL + 1,
+        protocol: 2,
         ..record("before")
     });
     let mut old = node(NodeRecord {
-        protocol: PROTOCOL,
+        protocol: 1,
         ..record("old")
     });
     old.exchange_all(&mut store, 0);
