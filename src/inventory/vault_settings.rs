@@ -32,15 +32,20 @@ pub(crate) enum VaultLogin {
 }
 
 impl VaultSettings {
-    /// The environment variables of the login.
-    pub(crate) fn environment_variables(&self) -> impl Iterator<Item = &str> {
-        let sources = match &self.login {
-            VaultLogin::Token(token) => vec![token],
+    /// The secrets of the login, with their keys.
+    pub(crate) fn secrets(&self) -> Vec<(&'static str, &SecretSource)> {
+        match &self.login {
+            VaultLogin::Token(token) => vec![("token", token)],
             VaultLogin::AppRole {
                 role_id, secret_id, ..
-            } => vec![role_id, secret_id],
-        };
-        sources.into_iter().filter_map(|source| match source {
+            } => vec![("role_id", role_id), ("secret_id", secret_id)],
+        }
+    }
+
+    /// The environment variables of the login.
+    pub(crate) fn environment_variables(&self) -> impl Iterator<Item = &str> {
+        let sources = self.secrets().into_iter();
+        sources.filter_map(|(_, source)| match source {
             SecretSource::Env(name) => Some(name.as_str()),
             _ => None,
         })

@@ -131,7 +131,7 @@ impl NodeReleases {
             match self.load_one(&release, settings, context, files).await {
                 Ok(mut fleet) => {
                     fleet.rejected_release = rejected;
-                    self.complete(&release, newest);
+                    self.complete(release, newest).await;
                     return Ok(fleet);
                 }
                 Err(error) => {
@@ -179,26 +179,28 @@ impl NodeReleases {
     }
 
     /// Installs the users of a release that is used, and removes the releases that are not needed.
-    fn complete(&self, release: &Release, newest: Option<ReleaseNumber>) {
-        if let Err(error) = self.install_access(release) {
-            tracing::error!("cannot use the users and tokens of the release: {error}");
-        }
-        let needed: Vec<ReleaseNumber> = newest.into_iter().chain([release.number]).collect();
-        if let Err(error) = self.directories.remove_others(&needed) {
-            tracing::warn!("cannot remove old releases: {error}");
-        }
+    async fn complete(&self, release: Release, newest: Option<ReleaseNumber>) {
+        let (directories, access) = (self.directories.clone(), self.access.clone());
+        let completed = move || {
+            if release.files.contains_key(RELEASE_ACCESS)
+                && let Err(error) = install_access(&directories.path(release.number), &access)
+            {
+                tracing::error!("cannot use the users and tokens of the release: {error}");
+            }
+            let needed: Vec<ReleaseNumber> = newest.into_iter().chain([release.number]).collect();
+            if let Err(error) = directories.remove_others(&needed) {
+                tracing::warn!("cannot remove old releases: {error}");
+            }
+        };
+        blocking_io::run(completed).await;
     }
+}
 
-    /// Replaces the users and tokens of the node, if the release has some.
-    fn install_access(&self, release: &Release) -> Result<(), String> {
-        if !release.files.contains_key(RELEASE_ACCESS) {
-            return Ok(());
-        }
-        let path = self.directories.path(release.number).join(RELEASE_ACCESS);
-        let content = std::fs::read(path).map_err(|error| error.to_string())?;
-        let written = file::replace(&self.access, &content, Durability::Disk);
-        written.map_err(|error| chain(&error))
-    }
+/// Replaces the users and tokens of the node by those of a release.
+fn install_access(release: &Path, access: &Path) -> Result<(), String> {
+    let content = std::fs::read(release.join(RELEASE_ACCESS)).map_err(|error| error.to_string())?;
+    let written = file::replace(access, &content, Durability::Disk);
+    written.map_err(|error| chain(&error))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Files that an inventory names: certificates and known hosts are published, secrets are not.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use switchtender_devices::diagnostic::Diagnostic;
 
@@ -24,6 +24,15 @@ pub(crate) fn add(
     }
     if let Some(vault) = &inventory.vault {
         named.public.extend(vault.ca_file.clone());
+        for (key, source) in vault.secrets() {
+            if let SecretSource::File(path) = source
+                && release.is_relative(path)
+            {
+                let text = is_published(&format!("`{key}` of [vault]"), path);
+                let error = Diagnostic::error("secret-file", text).help(PATH_OF_NODES);
+                named.findings.push(error);
+            }
+        }
     }
     for path in &named.public {
         if release.is_relative(path) {
@@ -38,6 +47,14 @@ pub(crate) fn add(
         }
     }
     Ok(named.findings)
+}
+
+const PATH_OF_NODES: &str =
+    "name the path that the file has on each node, such as `/etc/switchtender/secrets/sw1`";
+
+fn is_published(what: &str, path: &Path) -> String {
+    let path = path.display();
+    format!("{what}: {path} is a path of the published directory, and secrets are not published")
 }
 
 #[derive(Default)]
@@ -65,13 +82,9 @@ impl NamedFiles {
         let private_key = private_key.map(|one| ("private_key", &one.value, &one.origin));
         for (key, path, origin) in secrets.chain(private_key) {
             if release.is_relative(path) && self.seen.insert((key, path.clone())) {
-                let text = format!(
-                    "`{key}`: {} is a path of the published directory, and secrets are not published",
-                    path.display()
-                );
-                let help = "name the path that the file has on each node, such as `/etc/switchtender/secrets/sw1`";
-                self.findings
-                    .push(origin.error("secret-file", text).help(help));
+                let text = is_published(&format!("`{key}`"), path);
+                let error = origin.error("secret-file", text).help(PATH_OF_NODES);
+                self.findings.push(error);
             }
         }
         if let Some(jump) = &settings.jump
