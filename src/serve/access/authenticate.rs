@@ -45,6 +45,8 @@ pub(crate) struct AccessOptions {
     pub(crate) requests_per_minute: u32,
     /// Failed logins of a user from one network in a minute.
     pub(crate) logins_per_minute: u32,
+    /// The digest of the settings of the provider, if there is one.
+    pub(crate) provider: Option<String>,
 }
 
 impl Default for AccessOptions {
@@ -53,6 +55,7 @@ impl Default for AccessOptions {
             anonymous: None,
             requests_per_minute: 1200,
             logins_per_minute: 10,
+            provider: None,
         }
     }
 }
@@ -76,6 +79,7 @@ pub(crate) struct AccessControl {
     /// Digest of the token for programs on the same host.
     local_token: Option<String>,
     anonymous: Option<Role>,
+    provider: Option<String>,
     requests: RateLimit,
     logins: RateLimit,
     /// Refused requests that are recorded.
@@ -160,6 +164,7 @@ impl AccessControl {
             csrf: StoredCsrfKey::of(history.clone()),
             local_token: sources.local_token.as_ref().map(TokenText::digest),
             anonymous: options.anonymous,
+            provider: options.provider,
             requests: RateLimit::new(options.requests_per_minute, minute),
             logins: RateLimit::new(options.logins_per_minute, minute),
             refusals: RateLimit::new(REFUSALS_PER_MINUTE, minute),
@@ -235,7 +240,9 @@ impl AccessControl {
         if let Some(secret) = origin.session {
             let secret = TokenText::received(secret);
             let user = self.sessions.user(&secret, time).await?;
-            if let Some(user) = user.and_then(|user| KnownUser::of(&rules, user)) {
+            if let Some(user) =
+                user.and_then(|user| KnownUser::of(&rules, self.provider.as_ref(), user))
+            {
                 return Ok(Some(Principal {
                     name: user.name,
                     roles: user.roles,
@@ -339,7 +346,9 @@ impl AccessControl {
         match found {
             Ok(user) => {
                 self.record_login(&user.name, address, time, true).await?;
-                self.open_session(&SessionUser::Provider(user), time).await
+                let settings = self.provider.clone().unwrap_or_default();
+                let user = SessionUser::Provider { user, settings };
+                self.open_session(&user, time).await
             }
             Err(denied) => {
                 let sender = format!("{} provider", client_network(address));
@@ -359,7 +368,7 @@ impl AccessControl {
         let name = match user {
             SessionUser::Operator => OPERATOR,
             SessionUser::Local { name, .. } => name,
-            SessionUser::Provider(user) => &user.name,
+            SessionUser::Provider { user, .. } => &user.name,
         };
         Ok(Login {
             user: name.to_owned(),
@@ -437,7 +446,7 @@ struct KnownUser {
 
 impl KnownUser {
     /// `None`: a user who was removed or changed since the login.
-    fn of(rules: &AccessRules, user: SessionUser) -> Option<Self> {
+    fn of(rules: &AccessRules, provider: Option<&String>, user: SessionUser) -> Option<Self> {
         match user {
             SessionUser::Operator => Some(Self {
                 name: OPERATOR.to_owned(),
@@ -452,12 +461,15 @@ impl KnownUser {
                     name,
                 })
             }
-            // A local user with the same name can have been added.
-            SessionUser::Provider(user) => (!rules.users.contains_key(&user.name)).then(|| Self {
-                name: user.name,
-                roles: user.roles,
-                person: Some(format!("provider {}", user.subject)),
-            }),
+            SessionUser::Provider { user, settings } => {
+                // A local user with the same name can have been added.
+                let is_local = rules.users.contains_key(&user.name);
+                (provider == Some(&settings) && !is_local).then(|| Self {
+                    name: user.name,
+                    roles: user.roles,
+                    person: Some(format!("provider {}", user.subject)),
+                })
+            }
         }
     }
 }

@@ -168,6 +168,7 @@ mod tests {
             site: Some(site.to_owned()),
             labels: [("role".to_owned(), "core".to_owned())].into(),
             address: String::new(),
+            guarantee: None,
         };
         let limited = vec![
             role(Role::Plan, "role in (core, edge)"),

@@ -19,6 +19,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 use switchtender_devices::document::{Item, Table};
 use switchtender_devices::http::Url;
 
@@ -95,6 +96,13 @@ impl OidcSettings {
     /// Whether the secret of the client is in Vault.
     pub(crate) fn needs_vault(&self) -> bool {
         matches!(self.client_secret, Some(SecretSource::Vault { .. }))
+    }
+
+    /// The digest of what decides about users and their roles: sessions of before it was changed end.
+    pub(crate) fn digest(&self) -> String {
+        let client = (&self.issuer, &self.client_id);
+        let rules = (&self.user_claim, &self.role_claim, &self.roles);
+        hex::encode(Sha256::digest(format!("{client:?} {rules:?}")))
     }
 
     /// Reads a table without errors.

@@ -38,8 +38,12 @@ pub(super) enum SessionUser {
     Operator,
     /// A user with the digest of the entry at the login. The session ends when the entry changes.
     Local { name: String, entry: String },
-    /// A user whom the provider identified.
-    Provider(ProviderUser),
+    /// A user whom the provider identified, with the digest of its settings at the login. The session ends when they
+    /// change.
+    Provider {
+        user: ProviderUser,
+        settings: String,
+    },
 }
 
 /// The digest of a user's entry.

@@ -15,7 +15,7 @@ use super::tls::ServerCertificate;
 use super::{listener, web_settings::WebSettings};
 use crate::serve::access::{
     AccessControl, AccessError, AccessFile, AccessOptions, AccessPaths, AccessSources, AuditLog,
-    OidcProvider, OidcSetupError, Role, TokenText,
+    OidcProvider, OidcSettings, OidcSetupError, Role, TokenText,
 };
 use crate::serve::service::Service;
 use crate::serve::tls_files::TlsFilesError;
@@ -108,6 +108,7 @@ impl WebServer {
         let local = TokenText::random();
         let mut options = AccessOptions {
             anonymous: settings.anonymous,
+            provider: settings.oidc.as_ref().map(OidcSettings::digest),
             ..AccessOptions::default()
         };
         if let Some(requests) = settings.requests_per_minute {

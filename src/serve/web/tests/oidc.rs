@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use axum::extract::{Form, Query, State};
@@ -173,21 +174,27 @@ async fn start_server(provider: &Provider) -> (TestServer, tempfile::TempDir) {
     let secret = dir.path().join("oidc.secret");
     fs::write(&secret, "client-s3cret\n").unwrap();
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
-    let table = format!(
+    let server = TestServer::start(TestOptions {
+        settings: settings(&table(provider), dir.path()),
+        ..TestOptions::default()
+    });
+    (server.await, dir)
+}
+
+fn table(provider: &Provider) -> String {
+    format!(
         "issuer = \"{}\"\nclient_id = \"switchtender\"\nclient_secret = {{ file = \"oidc.secret\" }}\n\
          scopes = [\"groups\"]\n[role.net-admins]\nrole = \"admin\"\n[role.viewers]\nrole = \"view\"\n\
          [role.site-zero]\nrole = \"apply\"\ndevices = \"site = site-0\"\n",
         provider.issuer
-    );
-    let settings = WebSettings {
-        oidc: Some(OidcSettings::of_text(&table, dir.path())),
+    )
+}
+
+fn settings(table: &str, directory: &Path) -> WebSettings {
+    WebSettings {
+        oidc: Some(OidcSettings::of_text(table, directory)),
         ..WebSettings::default()
-    };
-    let server = TestServer::start(TestOptions {
-        settings,
-        ..TestOptions::default()
-    });
-    (server.await, dir)
+    }
 }
 
 /// The cookies of a browser after an answer.
@@ -282,6 +289,31 @@ async fn oidc_login_gives_the_roles_of_the_claims() {
     assert_eq!(page(&server, "/devices/sw1", &limited).await.0, 404);
     let (_, fleet) = page(&server, "/", &limited).await;
     assert!(fleet.contains("sw0") && !fleet.contains("sw1"), "{fleet}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn oidc_sessions_end_with_the_settings_of_their_login() {
+    let (provider, _task) = start_provider().await;
+    let (server, secrets) = start_server(&provider).await;
+    let session = cookie(&log_in(&server).await);
+    let dir = Arc::clone(&server.dir);
+    drop(server);
+    let same = settings(&table(&provider), secrets.path());
+    let reduced = table(&provider).replace("\"admin\"", "\"view\"");
+    let reduced = settings(&reduced, secrets.path());
+    for (settings, is_open) in [
+        (same, true),
+        (reduced, false),
+        (WebSettings::default(), false),
+    ] {
+        let server = TestServer::start(TestOptions {
+            settings,
+            dir: Some(Arc::clone(&dir)),
+            ..TestOptions::default()
+        });
+        let (status, body) = page(&server.await, "/audit", &session).await;
+        assert_eq!(status == 200, is_open, "{status}: {body}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
