@@ -4,9 +4,19 @@ use rusqlite::params;
 
 use crate::history::run::RunRight;
 use crate::history::sql::OptionalRow as _;
-use crate::history::{CompletedRun, HistoryError, HistoryWriter, RunId};
+use crate::history::{CompletedRun, HistoryError, HistoryReader, HistoryWriter, RunId};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
+
+impl HistoryReader<'_> {
+    /// Whether a node began a run.
+    pub(crate) fn is_run_of(&self, run: RunId, node: &str) -> Result<bool, HistoryError> {
+        let select = "SELECT count(*) FROM run WHERE id = ?1 AND node = ?2";
+        let mut select = self.connection.prepare_cached(select)?;
+        let count: i64 = select.query_row(params![run.0, node], |row| row.get(0))?;
+        Ok(count > 0)
+    }
+}
 
 impl HistoryWriter<'_> {
     /// Why a run may not begin: its lease has another owner, or the device is being changed by another run. A process

@@ -19,7 +19,9 @@ use crate::serve::lease::lease_store::LeaseStore as _;
 use crate::serve::lease::protocol::PROTOCOL;
 use crate::serve::lease::shard::MOST_SHARDS;
 use crate::serve::release::{RELEASE_ACCESS, ReleaseSource as _};
-use crate::serve::run_store::{RunStart, RunStore, RunStoreError, StartCause, StoreProblem};
+use crate::serve::run_store::{
+    EndedRun, RunStart, RunStore, RunStoreError, StartCause, StoreProblem,
+};
 use crate::serve::service::Service;
 use crate::serve::settings::LONGEST_LEASE;
 use crate::store::blocking_io;
@@ -185,21 +187,7 @@ impl<'a> HubDesk<'a> {
                 Ok(())
             }
             LinkCall::Begin(start) => self.check_begin(start).await,
-            LinkCall::Finish(ended) => {
-                self.check_device(&ended.run.device).await?;
-                if ended.due.device != ended.run.device {
-                    return Err(self.foreign("the times of another device"));
-                }
-                self.check_run(RunKey::Uuid(ended.run.uuid), &ended.run.device)
-                    .await?;
-                if let Some(right) = &ended.right {
-                    self.check_right(right)?;
-                }
-                match &ended.plan {
-                    Some(plan) => self.check_approval(plan.approval).await,
-                    None => Ok(()),
-                }
-            }
+            LinkCall::Finish(ended) => self.check_finish(ended).await,
             LinkCall::Cancel(cancel) => self.check_run_of_site(cancel.run).await,
             LinkCall::EndApproval { approval } => self.check_approval(*approval).await,
             LinkCall::AddApprovedRun { approval, run } => {
@@ -267,6 +255,36 @@ impl<'a> HubDesk<'a> {
                 Err(self.foreign(&format!("a run of {}", run.device)))
             }
             StartCause::New(_) => Ok(()),
+        }
+    }
+
+    /// A result is of a run that the worker began, or of a device of its sites. A device can have moved to another site
+    /// during the run.
+    async fn check_finish(&self, ended: &EndedRun) -> Result<(), Refusal> {
+        let device = &ended.run.device;
+        if ended.due.device != *device {
+            return Err(self.foreign("the times of another device"));
+        }
+        if let Some(right) = &ended.right {
+            self.check_right(right)?;
+        }
+        let run = RunKey::Uuid(ended.run.uuid);
+        self.check_run(run, device).await?;
+        let node = self.worker.node.clone();
+        let is_own = self
+            .history
+            .query(move |reader| match reader.run_number(run)? {
+                Some(number) => reader.is_run_of(number, &node),
+                None => Ok(false),
+            });
+        if !is_own.await? {
+            self.check_device(device).await?;
+        }
+        match &ended.plan {
+            Some(plan) if self.device_of_approval(plan.approval).await? != *device => {
+                Err(self.foreign("the approval of another device"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -354,12 +372,17 @@ impl<'a> HubDesk<'a> {
     }
 
     async fn check_approval(&self, approval: i64) -> Result<(), Refusal> {
+        let device = self.device_of_approval(approval).await?;
+        self.check_device(&device).await
+    }
+
+    async fn device_of_approval(&self, approval: i64) -> Result<String, Refusal> {
         let now = crate::clock::timestamp();
         let found = self
             .history
             .query(move |reader| reader.approval(approval, now));
         match found.await? {
-            Some((found, _)) => self.check_device(&found.device).await,
+            Some((found, _)) => Ok(found.device),
             None => Err(self.foreign(&format!("the approval {approval}"))),
         }
     }

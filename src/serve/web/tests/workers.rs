@@ -16,7 +16,10 @@ use crate::history::audit_copies::AuditCopyFilter;
 use crate::history::leases::{
     FleetTask, LeaseClaim, LeaseRequest, LeaseSubject, NodeRecord, Shard,
 };
-use crate::history::{NewRun, Requester, RequesterKind, RunId, RunUuid, StoreLocation};
+use crate::history::run::RunRight;
+use crate::history::{
+    CompletedRun, NewRun, Requester, RequesterKind, RunId, RunUuid, StoreLocation,
+};
 use crate::inventory::secret_source::SecretSource;
 use crate::run_kind::RunKind;
 use crate::serve::access::{AccessFile, AuditEntry, AuditResult, Role, TokenText, WorkerEntry};
@@ -25,7 +28,9 @@ use crate::serve::link::client::{HubLink, LinkError};
 use crate::serve::link::protocol::{LinkCall, StateCall};
 use crate::serve::link::settings::{JoinSettings, WorkerCredential};
 use crate::serve::live_watch::LivePart;
-use crate::serve::run_store::{DueTime, RunStart, RunStore as _, StartCause, StoreProblem};
+use crate::serve::run_store::{
+    DueTime, EndedRun, RunStart, RunStore as _, StartCause, StoreProblem,
+};
 use crate::store::state_table::StateChange;
 
 const TOKEN: &str = "swt_test_worker";
@@ -214,6 +219,59 @@ async fn a_hub_refuses_what_is_not_of_the_sites_of_a_worker() {
     assert_eq!(devices, ["sw0"]);
     let schedules = link.schedules().await.unwrap();
     assert!(!schedules.contains_key("sw1"), "{schedules:?}");
+}
+
+/// The result of a run with a lease of the worker.
+fn ended(run: NewRun, device: &str) -> Arc<EndedRun> {
+    let now = clock::timestamp();
+    Arc::new(EndedRun {
+        run,
+        release: None,
+        completed: CompletedRun::lost(RunKind::Plan, "lost".to_owned(), now),
+        commands: Vec::new(),
+        plan: None,
+        right: Some(right()),
+        due: DueTime {
+            device: device.to_owned(),
+            due: None,
+            failures: 0,
+        },
+    })
+}
+
+fn right() -> RunRight {
+    RunRight {
+        node: "w1".to_owned(),
+        shard: "site-0/0".to_owned(),
+        epoch: 1,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_is_stored_although_its_device_has_moved_to_another_site() {
+    let Some(store) = new_store() else {
+        return;
+    };
+    let hub = hub(Some(store)).await;
+    let link = link(&hub, TOKEN).await;
+    // A run that the worker began, when the device was of its site.
+    let (run, other) = (new_run("sw1"), new_run("sw1"));
+    let began = run.clone();
+    let id = hub.service.history().write(move |writer| {
+        let id = writer.add_run(&began)?;
+        writer.set_right(id, Some(&right()))?;
+        Ok(id)
+    });
+    let id = id.await.unwrap();
+    let stored = link.finish(ended(run.clone(), "sw1")).await.unwrap();
+    assert_eq!(stored.id, id);
+    for (what, refused) in [
+        ("a run of nobody", ended(other, "sw1")),
+        ("other times", ended(run, "sw2")),
+    ] {
+        let error = link.finish(refused).await.unwrap_err().to_string();
+        assert!(error.contains("has no right to"), "{what}: {error}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
