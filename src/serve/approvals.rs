@@ -121,7 +121,7 @@ impl Service {
             writer.decide_approval(id, &decision)
         });
         let is_decided = decided.await?;
-        self.inner.wake.notify_one();
+        self.inner.approvals.notify_one();
         Ok(is_decided)
     }
 
@@ -135,6 +135,9 @@ impl Service {
 
     /// Starts approved plans whose change window is open, and ends expired ones.
     pub(super) async fn advance_approvals(&self) {
+        if self.condition().no_applies.is_some() {
+            return;
+        }
         let now = clock::timestamp();
         let open = within_limit(self.store().open_approvals(now)).await;
         let open = open.unwrap_or_else(|error| {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use jiff::Timestamp;
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::accept_drift::DriftReader;
@@ -80,6 +81,10 @@ pub(super) struct ServiceState {
     pub(super) leases: Option<Leases>,
     /// Another process has stored a request or a pause.
     pub(super) requested: Notify,
+    /// A person has decided about a plan.
+    pub(super) approvals: Notify,
+    /// When a run has last checked the space.
+    pub(super) space_checked: tokio::sync::Mutex<Option<Instant>>,
     /// Held while a pause is stored and applied.
     pub(super) pauses: tokio::sync::Mutex<()>,
 }
@@ -215,6 +220,8 @@ impl Service {
                 fleet: Mutex::new(Arc::new(fleet)),
                 leases,
                 requested: Notify::new(),
+                approvals: Notify::new(),
+                space_checked: tokio::sync::Mutex::default(),
                 pauses: tokio::sync::Mutex::default(),
             }),
         };

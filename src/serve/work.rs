@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use switchtender_devices::driver::Backup;
 use tokio::task::JoinSet;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 use tracing::Instrument as _;
 
 use super::approvals::ApprovalRun;
@@ -38,6 +38,8 @@ use crate::store::blocking_io;
 
 /// Interval between checks of the free space.
 const SPACE_INTERVAL: Duration = Duration::from_secs(5);
+/// Runs that begin within this time share a check.
+const SPACE_FRESHNESS: Duration = Duration::from_secs(1);
 /// Interval between removals of old runs.
 const RETENTION_INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The longest sleep: the clock of the system can be set.
@@ -80,6 +82,9 @@ impl Service {
         retention.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut requests = tokio::time::interval(REQUEST_INTERVAL);
         requests.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // Windows open and approvals expire.
+        let mut approvals = tokio::time::interval(REQUEST_INTERVAL);
+        approvals.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let stop = &self.inner.stop;
         let is_shared = self.leases().is_some();
         let shards_changed = async || match self.leases() {
@@ -93,7 +98,6 @@ impl Service {
         while !stop.is_cancelled() {
             if self.condition().no_applies.is_none() {
                 self.end_expired_requests().await;
-                self.advance_approvals().await;
             }
             let sleep = self.start_runs(&mut runs);
             tokio::select! {
@@ -104,7 +108,12 @@ impl Service {
                 () = &mut deliver => {}
                 _ = space.tick() => self.check_space().await,
                 _ = requests.tick(), if is_shared => self.find_requests().await,
-                () = self.inner.requested.notified(), if is_shared => self.find_requests().await,
+                () = self.inner.requested.notified(), if is_shared => {
+                    self.find_requests().await;
+                    self.advance_approvals().await;
+                }
+                () = self.inner.approvals.notified() => self.advance_approvals().await,
+                _ = approvals.tick() => self.advance_approvals().await,
                 () = shards_changed() => self.use_shards().await,
                 _ = retention.tick() => self.remove_old_runs().await,
             }
@@ -310,7 +319,7 @@ impl Service {
         release: Option<ReleaseNumber>,
     ) -> Result<RunInProgress, NoStart> {
         if self.condition().no_applies.is_none() {
-            self.check_space().await;
+            self.check_space_again().await;
         }
         let Condition {
             no_runs,
@@ -448,6 +457,16 @@ impl Service {
                 "the state of devices waits for the store: {}",
                 chain(&error)
             );
+        }
+    }
+
+    /// Checks the space, unless another run has checked it just now: runs that start together share a check.
+    async fn check_space_again(&self) {
+        let mut checked = self.inner.space_checked.lock().await;
+        let is_fresh = |at: Instant| clock::instant().duration_since(at) < SPACE_FRESHNESS;
+        if !checked.is_some_and(is_fresh) {
+            self.check_space().await;
+            *checked = Some(clock::instant());
         }
     }
 
