@@ -7,7 +7,7 @@ use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Serialize};
 use switchtender_devices::format_version::{FormatVersion, OtherVersion};
 
-use super::state_key::SealedError;
+use super::state_key::{SealedError, StateKeyError};
 use super::state_table::StateTableError;
 
 /// The version of a file of the state.
@@ -50,6 +50,8 @@ pub(crate) enum StoreError {
     },
     #[error(transparent)]
     Sealed(#[from] SealedError),
+    #[error(transparent)]
+    Key(#[from] StateKeyError),
 }
 
 #[derive(Serialize)]

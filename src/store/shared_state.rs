@@ -13,7 +13,7 @@ use switchtender_devices::format_version::FormatVersion;
 
 use super::file::{self, state_version};
 use super::host_locks::HostLocks;
-use super::state_key::{StateKey, StateKeyError};
+use super::state_key::{HostKey, StateKey, StateKeyError, is_sealed};
 use super::state_table::{StateChange, StateRow, StateTable, StateTableError};
 use super::{DeviceStore, StoreError};
 
@@ -36,7 +36,7 @@ const PLAIN: [&str; 5] = [
 #[derive(Clone, Debug)]
 pub(crate) struct SharedState {
     table: Arc<dyn StateTable>,
-    key: Arc<StateKey>,
+    key: Arc<HostKey>,
     /// `None`: runs have leases.
     pub(super) locks: Option<Arc<dyn HostLocks>>,
 }
@@ -55,7 +55,7 @@ impl SharedState {
     /// # Errors
     /// This host does not have the key of the table.
     pub(crate) fn open(root: &Path, table: Arc<dyn StateTable>) -> Result<Self, StateKeyError> {
-        let key = Arc::new(StateKey::open(root, &*table)?);
+        let key = Arc::new(HostKey::open(root, &*table)?);
         Ok(Self {
             table,
             key,
@@ -68,6 +68,26 @@ impl SharedState {
     pub(crate) fn with_locks(self, locks: Arc<dyn HostLocks>) -> Self {
         let locks = Some(locks);
         Self { locks, ..self }
+    }
+
+    /// The state for a command: only one that seals something creates the key.
+    ///
+    /// # Errors
+    /// This host does not have the key of the table.
+    pub(crate) fn of_command(
+        root: &Path,
+        table: Arc<dyn StateTable>,
+    ) -> Result<Self, StateKeyError> {
+        let key = Arc::new(HostKey::of_command(root, &*table)?);
+        Ok(Self {
+            table,
+            key,
+            locks: None,
+        })
+    }
+
+    fn key(&self) -> Result<&StateKey, StoreError> {
+        Ok(self.key.get(&*self.table)?)
     }
 
     /// The names of the devices that have structures.
@@ -92,7 +112,12 @@ impl SharedState {
         let Some(StateRow { body, epoch }) = found.map_err(failed(device, file))? else {
             return Ok(None);
         };
-        Ok(Some((self.key.unseal(device, file, body)?, epoch)))
+        let plain = if is_sealed(&body) {
+            self.key()?.unseal(device, file, body)?
+        } else {
+            body
+        };
+        Ok(Some((plain, epoch)))
     }
 
     /// Replaces or removes a structure.
@@ -104,13 +129,11 @@ impl SharedState {
     ) -> Result<(), StoreError> {
         let NewBody { bytes, epoch } = change;
         let name = file.rsplit('/').next().unwrap_or(file);
-        let body = bytes.map(|bytes| {
-            if PLAIN.contains(&name) {
-                bytes.to_vec()
-            } else {
-                self.key.seal(device, file, bytes)
-            }
-        });
+        let body = match bytes {
+            None => None,
+            Some(bytes) if PLAIN.contains(&name) => Some(bytes.to_vec()),
+            Some(bytes) => Some(self.key()?.seal(device, file, bytes)),
+        };
         let change = StateChange {
             device: device.to_owned(),
             file: file.to_owned(),
@@ -140,7 +163,8 @@ fn failed_about(subject: String) -> impl FnOnce(StateTableError) -> StoreError {
 
 /// Whether the table cannot be used at the moment.
 pub(super) fn is_unreachable(error: &StoreError) -> bool {
-    let StoreError::Table { source, .. } = error else {
+    let (StoreError::Table { source, .. } | StoreError::Key(StateKeyError::Table(source))) = error
+    else {
         return false;
     };
     matches!(source, StateTableError::Unreachable { .. })

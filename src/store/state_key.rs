@@ -8,6 +8,7 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -29,6 +30,51 @@ pub(crate) struct StateKey([u8; KEY_LENGTH]);
 impl fmt::Debug for StateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "StateKey({})", self.fingerprint())
+    }
+}
+
+/// The key of a host for a table, which can have none yet.
+#[derive(Debug)]
+pub(crate) struct HostKey {
+    root: PathBuf,
+    key: OnceLock<StateKey>,
+}
+
+impl HostKey {
+    /// The key; the first host creates it.
+    ///
+    /// # Errors
+    /// The table has another key.
+    pub(crate) fn open(root: &Path, table: &dyn StateTable) -> Result<Self, StateKeyError> {
+        let key = StateKey::open(root, table)?.into();
+        let root = root.to_owned();
+        Ok(Self { root, key })
+    }
+
+    /// The key, if the table has one: a command that seals nothing creates none.
+    ///
+    /// # Errors
+    /// The table has another key.
+    pub(crate) fn of_command(root: &Path, table: &dyn StateTable) -> Result<Self, StateKeyError> {
+        match StateKey::check(root, table)? {
+            Some(_) => Self::open(root, table),
+            None => Ok(Self {
+                root: root.to_owned(),
+                key: OnceLock::new(),
+            }),
+        }
+    }
+
+    /// The key for a structure that is sealed.
+    ///
+    /// # Errors
+    /// Another host has created the key meanwhile.
+    pub(crate) fn get(&self, table: &dyn StateTable) -> Result<&StateKey, StateKeyError> {
+        if let Some(key) = self.key.get() {
+            return Ok(key);
+        }
+        let opened = StateKey::open(&self.root, table)?;
+        Ok(self.key.get_or_init(|| opened))
     }
 }
 
@@ -95,6 +141,11 @@ pub(crate) enum SealedError {
     },
     #[error("{file} of {device} in the store was changed by somebody else")]
     Forged { device: String, file: String },
+}
+
+/// Whether only hosts with the key can read a body.
+pub(super) fn is_sealed(body: &[u8]) -> bool {
+    body.first() == Some(&SEALED)
 }
 
 impl StateKey {
@@ -192,7 +243,7 @@ impl StateKey {
         file: &str,
         mut body: Vec<u8>,
     ) -> Result<Vec<u8>, SealedError> {
-        if body.first() != Some(&SEALED) {
+        if !is_sealed(&body) {
             return Ok(body);
         }
         let forged = || SealedError::Forged {

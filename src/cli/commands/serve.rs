@@ -113,7 +113,7 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         let history = HistoryStore::open(options).map_err(|error| cannot_open(&location, error))?;
         let store = Store::at(&state_dir);
         let context = LoadContext {
-            store: device_state::with_database(store, Some(&history), &state_dir)?,
+            store: device_state::of_process(store, &history, &state_dir)?,
             stop: stopping.stop.clone(),
             abort: stopping.abort.clone(),
             uses_mocks: demo.is_some(),

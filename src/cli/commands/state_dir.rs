@@ -176,6 +176,8 @@ fn accept(args: &AcceptArgs) -> Result<Exit, CommandError> {
     let _lock = store
         .lock(&LockSubject::Name)
         .map_err(|error| failed(&error).hint("wait for the end of the run"))?;
+    // What this host could not write to a shared store is a part of the state.
+    store.synchronize().map_err(|error| failed(&error))?;
     let new = DeviceIdentity::parse(identity);
     let replaced = replaces.as_deref().map(DeviceIdentity::parse);
     let before = store.accept(&new, replaced.as_ref()).map_err(|error| {

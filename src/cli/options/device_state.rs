@@ -8,7 +8,8 @@ use crate::history::HistoryStore;
 use crate::store::state_key::StateKeyError;
 use crate::store::{SharedState, Store};
 
-/// The state of devices of a command. With a database it is there, and `key_directory` has the key.
+/// The state of devices of a command. With a database it is there, and `key_directory` has the key. The first command that
+/// stores something secret creates it.
 ///
 /// # Errors
 /// This host does not have the key of the state in the database.
@@ -20,9 +21,25 @@ pub(crate) fn with_database(
     let Some(history) = history.filter(|history| history.is_shared()) else {
         return Ok(store);
     };
-    let shared = SharedState::open(key_directory, Arc::new(history.clone()));
+    let shared = SharedState::of_command(key_directory, Arc::new(history.clone()));
     let shared = shared.map_err(key_error)?;
     Ok(store.shared(Some(shared.with_locks(Arc::new(history.clone())))))
+}
+
+/// The state of devices of a process, which creates the key if it is the first one.
+///
+/// # Errors
+/// As [`with_database`].
+pub(crate) fn of_process(
+    store: Store,
+    history: &HistoryStore,
+    directory: &Path,
+) -> Result<Store, CommandError> {
+    if !history.is_shared() {
+        return Ok(store);
+    }
+    let shared = SharedState::open(directory, Arc::new(history.clone()));
+    Ok(store.shared(Some(shared.map_err(key_error)?)))
 }
 
 /// An error about the key of the state in a database.

@@ -121,10 +121,32 @@ fn files(root: &Path) -> Vec<String> {
 on_each_engine! {
     other_hosts_with_the_key_read_and_continue_the_state,
     hosts_without_the_key_are_refused,
+    command_that_seals_nothing_creates_no_key,
     lost_key_loses_only_what_it_sealed,
     writes_of_an_earlier_lease_are_refused,
     what_waits_for_the_store_is_delivered,
     state_of_files_moves_into_the_store_once,
+}
+
+fn command_that_seals_nothing_creates_no_key(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
+    let table = sandbox.history.clone();
+    let host = Host::new();
+    let shared = SharedState::of_command(host.root.path(), Arc::new(table.clone())).unwrap();
+    let device = Store::at(host.root.path())
+        .shared(Some(shared))
+        .device(&sw1());
+    assert_eq!(load(&device, "undo/1.json"), None);
+    device
+        .save("memory.json", VERSION, &"plain".to_owned())
+        .unwrap();
+    assert!(!host.path(KEY).exists());
+    device
+        .save("undo/1.json", VERSION, &"sealed".to_owned())
+        .unwrap();
+    assert_eq!(load(&device, "undo/1.json").as_deref(), Some("sealed"));
+    assert!(host.path(KEY).exists());
+    assert!(Host::new().shared(&table).is_err());
 }
 
 fn other_hosts_with_the_key_read_and_continue_the_state(engine: TestEngine) {
