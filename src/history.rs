@@ -42,6 +42,7 @@ pub(crate) mod runs;
 mod schema;
 mod server_address;
 pub(crate) mod server_check;
+pub(crate) mod site_devices;
 mod sql;
 mod state_table;
 pub(crate) mod store_copy;

@@ -17,6 +17,7 @@ pub(crate) fn known_device(device: &Device) -> KnownDevice {
             .map(|(name, label)| (name.clone(), label.value.clone()))
             .collect(),
         address: address(device),
+        guarantee: None,
     }
 }
 
@@ -28,6 +29,7 @@ pub(crate) fn known_section(section: &DeviceSection) -> KnownDevice {
         site: None,
         labels: BTreeMap::new(),
         address: section.redacted_url(),
+        guarantee: None,
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct KnownDevice {
     pub(crate) labels: BTreeMap<String, String>,
     /// Host name or address, and the port if it is not the usual one.
     pub(crate) address: String,
+    /// The class of what its platform promises about late writes. `None`: unknown, or as before.
+    pub(crate) guarantee: Option<String>,
 }
 
 impl Selectable for KnownDevice {
@@ -69,6 +71,7 @@ pub(super) fn known_device(row: &Row<'_>) -> rusqlite::Result<KnownDevice> {
         site: row.get("site")?,
         labels: serde_json::from_str(&labels).unwrap_or_default(),
         address: row.get("address")?,
+        guarantee: row.get("guarantee")?,
     })
 }
 
@@ -76,7 +79,7 @@ impl HistoryReader<'_> {
     /// What is known of a device; also of one that the inventory no longer has.
     pub(crate) fn known_device(&self, name: &str) -> Result<Option<KnownDevice>, HistoryError> {
         let mut select = self.connection.prepare_cached(
-            "SELECT name, platform, site, labels, address FROM device WHERE name = ?1",
+            "SELECT name, platform, site, labels, address, guarantee FROM device WHERE name = ?1",
         )?;
         select.query_row([name], known_device).optional()
     }
@@ -142,10 +145,11 @@ impl HistoryWriter<'_> {
                 .execute("UPDATE device SET is_current = FALSE", [])?;
         }
         let mut upsert = self.connection.prepare_cached(
-            "INSERT INTO device (name, platform, site, labels, address, first_seen)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            "INSERT INTO device (name, platform, site, labels, address, first_seen, guarantee)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
              ON CONFLICT (name)
-             DO UPDATE SET platform = ?2, site = ?3, labels = ?4, address = ?5, is_current = TRUE",
+             DO UPDATE SET platform = ?2, site = ?3, labels = ?4, address = ?5,
+                 guarantee = coalesce(CAST(?7 AS TEXT), device.guarantee), is_current = TRUE",
         )?;
         for device in devices {
             let labels = serde_json::to_string(&device.labels)
@@ -156,7 +160,8 @@ impl HistoryWriter<'_> {
                 device.site,
                 labels,
                 device.address,
-                milliseconds(now)
+                milliseconds(now),
+                device.guarantee
             ])?;
         }
         Ok(())

@@ -10,6 +10,7 @@ use rusqlite::params;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::leases::NodeRecord;
 use super::sql::{OptionalRow as _, Row};
 use super::time_column::{milliseconds, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
@@ -66,8 +67,19 @@ pub(crate) struct ReleaseEntry {
     /// The commit that it was published from.
     pub(crate) revision: Option<GitRevision>,
     pub(crate) files: u32,
+    /// The size of its files.
+    pub(crate) bytes: u64,
     /// Devices that were last changed with it.
     pub(crate) devices: u32,
+    /// The nodes that have loaded it.
+    pub(crate) nodes: Vec<String>,
+}
+
+impl ReleaseEntry {
+    /// The size of its files, rounded up.
+    pub(crate) fn kibibytes(&self) -> u64 {
+        self.bytes.div_ceil(1024)
+    }
 }
 
 /// What publishing did.
@@ -85,6 +97,8 @@ pub(crate) fn content_digest(content: &[u8]) -> String {
 
 const COLUMNS: &str = "number, published, publisher, source_commit, source_is_modified,
     (SELECT count(*) FROM release_file WHERE release_file.release = number) AS files,
+    (SELECT coalesce(sum(length(body)), 0) FROM release_file JOIN blob USING (sha256)
+     WHERE release_file.release = number) AS bytes,
     (SELECT count(*) FROM device WHERE device.release = number) AS devices";
 
 impl HistoryReader<'_> {
@@ -112,7 +126,28 @@ impl HistoryReader<'_> {
     /// All releases, newest first.
     pub(crate) fn releases(&self) -> Result<Vec<ReleaseEntry>, HistoryError> {
         let query = format!("SELECT {COLUMNS} FROM release ORDER BY number DESC");
-        self.connection.prepare_cached(&query)?.query_all([], entry)
+        let mut select = self.connection.prepare_cached(&query)?;
+        let mut releases: Vec<ReleaseEntry> = select.query_all([], entry)?;
+        for node in self.loaded_releases()? {
+            let mut of_node = releases.iter_mut();
+            let found = of_node.find(|release| Some(release.number.0) == node.release);
+            if let Some(found) = found {
+                found.nodes.push(node.name);
+            }
+        }
+        Ok(releases)
+    }
+
+    /// The nodes that take part in the fleet, with the releases that they have loaded.
+    fn loaded_releases(&self) -> Result<Vec<NodeRecord>, HistoryError> {
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT record FROM node WHERE NOT is_evicted ORDER BY name")?;
+        let records: Vec<String> = select.query_all([], |row| row.get(0))?;
+        // A later version can have other records.
+        let nodes = records.iter();
+        let nodes = nodes.filter_map(|record| serde_json::from_str::<NodeRecord>(record).ok());
+        Ok(nodes.filter(|node| !node.is_stopped).collect())
     }
 
     /// Whether a file of a release other than the one with this path has a content.
@@ -151,7 +186,9 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<ReleaseEntry> {
             is_modified,
         }),
         files: row.get("files")?,
+        bytes: row.get::<_, i64>("bytes")?.unsigned_abs(),
         devices: row.get("devices")?,
+        nodes: Vec::new(),
     })
 }
 

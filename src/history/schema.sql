@@ -7,6 +7,8 @@ CREATE TABLE device (
     site TEXT,
     labels TEXT NOT NULL DEFAULT '{}',
     address TEXT NOT NULL DEFAULT '',
+    -- The class of what its platform promises about late writes. NULL: unknown.
+    guarantee TEXT,
     -- 0: no longer in the inventory.
     is_current INTEGER NOT NULL DEFAULT 1,
     first_seen INTEGER NOT NULL,

@@ -326,6 +326,7 @@ fn fleet_is_filtered_and_counted(engine: TestEngine) {
         site: Some("berlin".to_owned()),
         labels: BTreeMap::from([("role".to_owned(), "access".to_owned())]),
         address: "192.0.2.1".to_owned(),
+        guarantee: None,
     });
     let all = devices.to_vec();
     sandbox

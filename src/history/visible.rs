@@ -91,7 +91,7 @@ pub(super) fn select(
     is_visible: &dyn Fn(&KnownDevice) -> bool,
 ) -> Result<(), HistoryError> {
     connection.execute("DELETE FROM visible_device", [])?;
-    let all = "SELECT id, name, platform, site, labels, address FROM main.device";
+    let all = "SELECT id, name, platform, site, labels, address, guarantee FROM main.device";
     let mut devices = connection.prepare_cached(&in_schema(connection, all))?;
     let mut visible: Vec<i64> = Vec::new();
     devices.query_each([], |row| {

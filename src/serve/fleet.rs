@@ -252,7 +252,12 @@ impl ServeFleet {
                 continue;
             }
             let name: Arc<str> = device.name.as_str().into();
-            let known = known_device(device);
+            let platform = device.platform_of(registry);
+            let guarantee = platform.map(|platform| device.guarantee(&platform).class);
+            let known = KnownDevice {
+                guarantee: guarantee.map(|class| class.word().to_owned()),
+                ..known_device(device)
+            };
             let schedule = DeviceSchedule {
                 needs_approval: settings.needs_approval(&known),
                 ..merged.schedule()

@@ -53,15 +53,15 @@ fn same_content_is_one_release(engine: TestEngine) {
     let entries = sandbox.read(|reader| reader.releases());
     let entries = entries.iter().map(|one| {
         let revision = one.revision.as_ref().unwrap().to_string();
-        (one.number.0, one.files, revision, one.published)
+        (one.number.0, one.files, one.bytes, revision, one.published)
     });
     let modified = || "0123, modified".to_owned();
     assert_eq!(
         entries.collect::<Vec<_>>(),
         [
-            (3, 2, modified(), time(3)),
-            (2, 2, modified(), time(2)),
-            (1, 2, modified(), time(0))
+            (3, 2, 12, modified(), time(3)),
+            (2, 2, 12, modified(), time(2)),
+            (1, 2, 12, modified(), time(0))
         ]
     );
 }

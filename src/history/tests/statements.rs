@@ -4,6 +4,7 @@ use super::*;
 use crate::history::approvals::{ApprovalDecision, ApprovalState, NewApproval};
 use crate::history::configuration_search::{ConfigurationSearch, line_pattern};
 use crate::history::idempotency::KeyedRequest;
+use crate::history::site_devices::SiteDevices;
 
 fn write<T: Send + 'static>(
     sandbox: &Sandbox,
@@ -124,11 +125,19 @@ fn each_filter_of_lists_is_accepted(engine: TestEngine) {
         site: Some("berlin".to_owned()),
         labels: BTreeMap::new(),
         address: String::new(),
+        guarantee: (name == "sw2").then(|| "locked".to_owned()),
     };
     let devices = ["sw10", "sw2"].map(device);
     write(&sandbox, move |writer| {
-        writer.update_devices(&devices, true, time(0))
+        writer.update_devices(&devices, true, time(0))?;
+        writer.set_due("sw2", Some(time(1)), 0, time(0))
     });
+    let site = SiteDevices {
+        guarantees: [("locked".to_owned(), 1), ("unknown".to_owned(), 1)].into(),
+        lateness_seconds: 60,
+    };
+    let sites = sandbox.read(|reader| reader.site_devices(time(2)));
+    assert_eq!(sites, BTreeMap::from([("berlin".to_owned(), site)]));
     let result = CompletedRun {
         configuration: Some("hostname sw2\ninterface Gi1\n".to_owned()),
         ..completed(

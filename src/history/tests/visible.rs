@@ -11,6 +11,7 @@ fn connections_with_limits_see_only_visible_devices(engine: TestEngine) {
         site: Some(site.to_owned()),
         labels: [("role".to_owned(), "core".to_owned())].into(),
         address: String::new(),
+        guarantee: None,
     };
     let devices = [device("sw1", "berlin"), device("sw2", "paris")];
     let now = "2026-01-01T00:00:00Z".parse().unwrap();

@@ -1,8 +1,14 @@
 //! The state of a fleet for people and programs, as the store has it.
 
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
 use serde::Serialize;
 
+use super::protocol::share_a_fleet;
 use crate::history::leases::{FleetTask, LeaseAnswer, LeaseSubject, NodeRow, Shard};
+use crate::history::site_devices::SiteDevices;
+use crate::history::{HistoryError, HistoryReader};
 
 /// A node without a beat for this time does not answer: three beats of the default lease.
 pub(crate) const SILENT_SECONDS: i64 = 30;
@@ -44,6 +50,10 @@ pub(crate) struct SiteStatus {
     pub(crate) name: String,
     pub(crate) shards: u32,
     pub(crate) next_shards: Option<u32>,
+    /// The number of devices by the class of their guarantee: `locked`, `session`, `timing` or `unknown`.
+    pub(crate) guarantees: BTreeMap<String, u32>,
+    /// How late the scheduled run is that has waited longest.
+    pub(crate) lateness_seconds: i64,
     pub(crate) owners: Vec<ShardStatus>,
 }
 
@@ -64,7 +74,16 @@ pub(crate) struct TaskStatus {
 }
 
 impl FleetStatus {
-    pub(crate) fn new(rows: LeaseAnswer, late_runs: u64) -> Self {
+    /// Reads it from the store.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn read(reader: &HistoryReader<'_>, now: Timestamp) -> Result<Self, HistoryError> {
+        let (rows, devices) = (reader.fleet_rows()?, reader.site_devices(now)?);
+        Ok(Self::new(rows, devices, reader.late_runs()?))
+    }
+
+    fn new(rows: LeaseAnswer, mut devices: BTreeMap<String, SiteDevices>, late_runs: u64) -> Self {
         let owner = |subject: &LeaseSubject| {
             let row = rows.leases.iter().find(|row| row.subject == *subject);
             (
@@ -86,10 +105,13 @@ impl FleetStatus {
                     epoch,
                 }
             });
+            let found = devices.remove(&site.name).unwrap_or_default();
             SiteStatus {
                 name: site.name.clone(),
                 shards: site.shards,
                 next_shards: site.next_shards,
+                guarantees: found.guarantees,
+                lateness_seconds: found.lateness_seconds,
                 owners: owners.collect(),
             }
         });
@@ -112,6 +134,21 @@ impl FleetStatus {
             nodes,
             sites,
             late_runs,
+        }
+    }
+}
+
+impl SiteStatus {
+    /// The devices by the class of their guarantee, such as `2 locked, 1 timing`.
+    pub(crate) fn guarantee_counts(&self) -> String {
+        let counts = self.guarantees.iter();
+        let counts: Vec<String> = counts
+            .map(|(class, count)| format!("{count} {class}"))
+            .collect();
+        if counts.is_empty() {
+            "no devices".to_owned()
+        } else {
+            counts.join(", ")
         }
     }
 }
@@ -190,10 +227,11 @@ fn problems(rows: &LeaseAnswer, nodes: &[NodeStatus]) -> Vec<String> {
                 node.age_seconds
             ));
         }
-        if node.protocol.saturating_add(1) < newest {
+        if !share_a_fleet(node.protocol, newest) {
+            let (name, protocol) = (&node.name, node.protocol);
             found.push(format!(
-                "the node {} is too old for the fleet: upgrade it",
-                node.name
+                "the node {name} is too old for the fleet and runs no device: its protocol is {protocol}, that of \
+                 other nodes is {newest}; upgrade it"
             ));
         }
     }

@@ -8,6 +8,7 @@ mod idempotency;
 mod nodes;
 mod object_body;
 mod open_api;
+mod releases;
 mod requests;
 mod runs;
 
@@ -66,6 +67,7 @@ impl ApiRoutes {
                 .routes(routes!(approvals::one))
                 .routes(routes!(fleet_data::status))
                 .routes(routes!(nodes::nodes))
+                .routes(routes!(releases::releases))
                 .routes(routes!(fleet_data::counts))
                 .routes(routes!(fleet_data::drift))
                 .routes(routes!(fleet_data::findings)),

@@ -10,7 +10,7 @@ use crate::serve::access::{AuthMethod, Denied, Principal, Role};
 
 /// Pages in the navigation: name, path and key.
 const PAGES: [(&str, &str, &str); 7] = [
-    ("Fleet", "/", "f"),
+    ("Devices", "/", "f"),
     ("Runs", "/runs", "r"),
     ("Approvals", "/approvals", "v"),
     ("Findings", "/findings", "d"),

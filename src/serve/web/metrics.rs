@@ -1,5 +1,6 @@
 //! Metrics for Prometheus, and the health of the process.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -11,10 +12,12 @@ use super::metrics_text::{MetricKind, MetricsText};
 use super::state::WebState;
 use super::web_error::WebError;
 use super::worker_pages::StartedWorker;
+use crate::clock;
 use crate::coverage::LineClass;
 use crate::coverage::counts::ClassCounts;
 use crate::history::devices::FleetCounts;
 use crate::history::puppetdb_commands::{CommandQueue, LostCommand};
+use crate::history::site_devices::SiteDevices;
 use crate::serve::lease::leases::LeaseNumbers;
 use crate::serve::service::{Service, ServiceReport};
 
@@ -49,13 +52,18 @@ pub(super) async fn metrics(
     sender: Sender,
 ) -> Result<impl IntoResponse, WebError> {
     let report = state.service(&sender.0).report().await;
-    let read = state.read(&sender.0, |reader| {
+    let (now, is_shared) = (clock::timestamp(), report.leases.is_some());
+    let read = state.read(&sender.0, move |reader| {
         let counts = (reader.fleet_counts()?, reader.total_counts()?);
-        let late_runs = reader.late_runs()?;
-        let counts = (counts, late_runs);
+        let of_fleet = if is_shared {
+            (reader.late_runs()?, reader.site_devices(now)?)
+        } else {
+            Default::default()
+        };
+        let counts = (counts, of_fleet);
         Ok((counts, reader.config_lines()?, reader.puppetdb_queue()?))
     });
-    let (((fleet, totals), late_runs), lines, queue) = read.await?;
+    let (((fleet, totals), (late_runs, sites)), lines, queue) = read.await?;
     let mut text = MetricsText::default();
     add_build(&mut text);
     add_fleet(&mut text, &fleet);
@@ -77,6 +85,7 @@ pub(super) async fn metrics(
             "Stored results that came after another node had acquired the shard",
             late_runs,
         );
+        add_sites(&mut text, &sites);
     }
     add_puppetdb(&mut text, &queue);
     state.guard.metrics.render(&mut text);
@@ -217,6 +226,15 @@ fn add_leases(text: &mut MetricsText, leases: &LeaseNumbers) {
         "Leases that this node acquired from another one",
         leases.takeovers,
     );
+}
+
+fn add_sites(text: &mut MetricsText, sites: &BTreeMap<String, SiteDevices>) {
+    const LATE: &str = "switchtender_fleet_site_lateness_seconds";
+    let help = "Delay of the scheduled run of the site that waits longest";
+    text.metric(LATE, MetricKind::Gauge, help);
+    for (site, devices) in sites {
+        text.sample(LATE, &[("site", site)], devices.lateness_seconds);
+    }
 }
 
 fn add_process(text: &mut MetricsText, report: &ServiceReport) {

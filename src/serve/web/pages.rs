@@ -14,6 +14,7 @@ mod fleet_column;
 mod fleet_query;
 mod graph;
 mod nodes;
+mod releases;
 mod resource;
 mod resources;
 mod run;
@@ -43,6 +44,7 @@ pub(super) fn routes() -> Router<WebState> {
         .route("/approvals/{id}", get(approvals::one))
         .route("/findings", get(findings::page))
         .route("/nodes", get(nodes::page))
+        .route("/releases", get(releases::page))
         .route("/search", get(search::page))
         .route("/compare", get(compare::page))
         .route("/devices/{name}", get(device::page))

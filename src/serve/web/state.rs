@@ -8,6 +8,8 @@ use tokio_util::sync::CancellationToken;
 use super::event_streams::EventStreams;
 use super::guard::Guard;
 use super::web_error::WebError;
+use crate::clock;
+use crate::history::releases::ReleaseEntry;
 use crate::history::run_key::RunKey;
 use crate::history::{HistoryError, HistoryReader, RunId};
 use crate::serve::access::Principal;
@@ -64,13 +66,24 @@ impl WebState {
 
     /// The nodes of the fleet. A sender with some devices sees none of them.
     pub(super) async fn fleet_status(&self, sender: &Principal) -> Result<FleetStatus, WebError> {
-        if self.service.leases().is_none() || !sender.roles.sees_all() {
-            return Err(WebError::not_found("this process is no node of a fleet"));
-        }
-        let read = self.read(sender, |reader| {
-            Ok(FleetStatus::new(reader.fleet_rows()?, reader.late_runs()?))
-        });
+        self.require_node(sender)?;
+        let now = clock::timestamp();
+        let read = self.read(sender, move |reader| FleetStatus::read(reader, now));
         read.await
+    }
+
+    /// The releases of the fleet, for the same senders.
+    pub(super) async fn releases(&self, sender: &Principal) -> Result<Vec<ReleaseEntry>, WebError> {
+        self.require_node(sender)?;
+        self.read(sender, |reader| reader.releases()).await
+    }
+
+    fn require_node(&self, sender: &Principal) -> Result<(), WebError> {
+        if self.service.leases().is_some() && sender.roles.sees_all() {
+            Ok(())
+        } else {
+            Err(WebError::not_found("this process is no node of a fleet"))
+        }
     }
 
     /// Fails for a device that neither the store nor the settings have, and for one that the sender does not see.

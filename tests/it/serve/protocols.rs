@@ -197,7 +197,7 @@ async fn workers_and_hubs_of_two_protocols_share_a_fleet() {
     }
 
     let reason =
-        "the worker ber-1 has the protocol 0, and this hub has 2: upgrade the older program";
+        "the worker ber-1 has the protocol 0, and this hub has 2: update the program of the worker";
     let mut hub = test.hub(&current).await;
     let mut worker = test.worker(&older);
     let line = worker.line("waits for a hub").await;

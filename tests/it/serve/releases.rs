@@ -75,6 +75,14 @@ async fn release_with_references_is_published_and_applied() {
     .unwrap();
     publish(&lab, &[]).await.assert_code(0);
     let second = serve.stored("sw1", "changed").await;
+    let releases = super::query(&lab, &["fleet", "releases", "--output", "json"]).await;
+    assert_eq!(
+        releases[0]["nodes"].as_array().unwrap().len(),
+        1,
+        "{releases:?}"
+    );
+    assert!(releases[0]["bytes"].as_u64() > Some(100), "{releases:?}");
+    assert_eq!(releases[1]["nodes"], serde_json::json!([]), "{releases:?}");
     serve.stop().await;
     assert!(
         lab.switches["sw1"]
@@ -123,6 +131,13 @@ async fn clear_secrets_are_not_published() {
             "fleet.toml:1:",
         ),
         ("catalogs/sw1.json", catalog.to_owned(), "sw1.json:2:"),
+        (
+            "inventory.toml",
+            format!(
+                "{inventory}\n[vault]\naddress = \"https://vault.test\"\ntoken = {{ file = \"vault.token\" }}\n"
+            ),
+            "`token` of [vault]: net/vault.token is a path of the published directory",
+        ),
     ];
     for (path, text, position) in cases {
         let file = lab.path("net").join(path);

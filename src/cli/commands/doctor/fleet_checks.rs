@@ -3,6 +3,7 @@
 use super::check_result::{CheckResult, CheckState};
 use super::worker_checks;
 use crate::cli::options::serve_state;
+use crate::clock;
 use crate::history::{HistoryCheck, HistoryError, HistoryStore, StoreLocation};
 use crate::serve::lease::fleet_status::FleetStatus;
 
@@ -51,7 +52,7 @@ pub(super) async fn check_all() -> Vec<CheckResult> {
 fn status(location: StoreLocation) -> Result<FleetStatus, HistoryError> {
     HistoryCheck::begin(&location)?;
     let history = HistoryStore::open(location.into())?;
-    history.read(|reader| Ok(FleetStatus::new(reader.fleet_rows()?, reader.late_runs()?)))
+    history.read(|reader| FleetStatus::read(reader, clock::timestamp()))
 }
 
 fn results(status: &FleetStatus) -> Vec<CheckResult> {

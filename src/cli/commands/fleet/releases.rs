@@ -8,9 +8,18 @@ use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::cli::output::view::table;
 use crate::history::releases::ReleaseEntry;
 
-const COLUMNS: [&str; 6] = ["Release", "Published", "By", "Commit", "Files", "Devices"];
+const COLUMNS: [&str; 8] = [
+    "Release",
+    "Published",
+    "By",
+    "Commit",
+    "Files",
+    "KiB",
+    "Devices",
+    "Nodes",
+];
 
-/// List the releases, newest first, with the devices that each changed last
+/// List the releases, newest first, with the devices that each changed last and the nodes that have it
 ///
 /// Example: switchtender fleet releases
 #[derive(Debug, clap::Args)]
@@ -45,6 +54,8 @@ fn cells(release: &ReleaseEntry) -> Vec<String> {
         release.publisher.clone(),
         revision.map(ToString::to_string).unwrap_or_default(),
         release.files.to_string(),
+        release.kibibytes().to_string(),
         release.devices.to_string(),
+        release.nodes.join(", "),
     ]
 }

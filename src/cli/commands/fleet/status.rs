@@ -3,6 +3,7 @@
 use crate::cli::exit::{CommandError, Exit, print, print_json};
 use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, store_error};
+use crate::clock;
 use crate::serve::lease::fleet_status::FleetStatus;
 use crate::terminal_text::TerminalText;
 
@@ -21,10 +22,7 @@ pub(crate) struct FleetStatusArgs {
 
 pub(super) fn run(args: &FleetStatusArgs) -> Result<Exit, CommandError> {
     let history = super::open(&args.store)?;
-    let status = history.read(|reader| {
-        let rows = reader.fleet_rows()?;
-        Ok(FleetStatus::new(rows, reader.late_runs()?))
-    });
+    let status = history.read(|reader| FleetStatus::read(reader, clock::timestamp()));
     let status = status.map_err(store_error)?;
     let exit = if status.problems.is_empty() {
         Exit::SUCCESS
@@ -71,8 +69,11 @@ fn human(status: &FleetStatus) -> TerminalText {
             .map(|next| format!(", {next} soon"))
             .unwrap_or_default();
         text.line(format_args!(
-            "site {}: {} shards{next}",
-            site.name, site.shards
+            "site {}: {} shards{next}, {} s late, guarantees: {}",
+            site.name,
+            site.shards,
+            site.lateness_seconds,
+            site.guarantee_counts()
         ));
         for shard in &site.owners {
             let owner = shard.owner.as_deref().unwrap_or("free");

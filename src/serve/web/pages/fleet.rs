@@ -111,7 +111,7 @@ pub(super) async fn page(
     let cookie = cookie.map(|_| [(header::SET_COOKIE, fleet_column::cookie(&columns))]);
     let role = sender.0.roles.highest();
     let page = render(&FleetPage {
-        layout: PageLayout::new(&sender.0, "Fleet", "/"),
+        layout: PageLayout::new(&sender.0, "Devices", "/"),
         has_nodes: state.process().leases().is_some() && sender.0.roles.sees_all(),
         conditions: conditions(state.service(&sender.0).condition()),
         cards: cards(&data.counts, data.running.len()),

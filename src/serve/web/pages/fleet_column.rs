@@ -1,4 +1,4 @@
-//! The columns of the fleet page, which each browser chooses.
+//! The columns of the devices page, which each browser chooses.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
@@ -13,7 +13,7 @@ const COOKIE: &str = "switchtender_columns";
 const COOKIE_SECONDS: u32 = 365 * 24 * 3600;
 
 words! {
-    /// A column of the fleet page besides name and status.
+    /// A column of the devices page besides name and status.
     FleetColumn {
         Site = "site",
         Labels = "labels",

@@ -1,4 +1,4 @@
-//! The parameters of the fleet page: filters that combine, order, page and columns.
+//! The parameters of the devices page: filters that combine, order, page and columns.
 
 use std::collections::BTreeSet;
 
@@ -235,6 +235,7 @@ mod tests {
             site: Some(site.to_owned()),
             labels: BTreeMap::from([("role".to_owned(), role.to_owned())]),
             address: String::new(),
+            guarantee: None,
         }
     }
 

@@ -28,6 +28,8 @@ struct NodeTableRow {
 struct SiteTableRow {
     name: String,
     shards: String,
+    lateness_seconds: i64,
+    guarantees: String,
     /// The owners, as `NODE (N)`.
     owners: String,
 }
@@ -53,6 +55,7 @@ pub(super) async fn page(State(state): State<WebState>, sender: Sender) -> Rende
         node,
     });
     let sites = sites.into_iter().map(|site| {
+        let guarantees = site.guarantee_counts();
         let mut counts = std::collections::BTreeMap::new();
         for shard in site.owners {
             let owner = shard.owner.unwrap_or_else(|| "free".to_owned());
@@ -68,6 +71,8 @@ pub(super) async fn page(State(state): State<WebState>, sender: Sender) -> Rende
         SiteTableRow {
             name: site.name,
             shards: format!("{}{next}", site.shards),
+            lateness_seconds: site.lateness_seconds,
+            guarantees,
             owners: owners.collect::<Vec<_>>().join(", "),
         }
     });

@@ -61,6 +61,7 @@ fn requests(server: &TestServer, run: i64) -> Vec<(&'static str, &'static str, R
             post("/devices/sw1/approvals", &json!({})),
         ),
         ("get", "/nodes", get("/nodes")),
+        ("get", "/releases", get("/releases")),
         ("get", "/devices", get("/devices")),
         ("get", "/devices", get("/devices?limit=x")),
         ("get", "/devices/{name}", get("/devices/sw0")),

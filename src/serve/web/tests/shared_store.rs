@@ -10,7 +10,7 @@ use super::harness::{TestOptions, TestServer, text};
 use crate::history::StoreLocation;
 use crate::history::leases::NodeRecord;
 use crate::serve::access::Role;
-use crate::serve::lease::rule::PROTOCOL;
+use crate::serve::lease::protocol::PROTOCOL;
 
 /// A node of some sites. Without one: of those that no other node names.
 pub(super) fn node(name: &str, sites: &[&str]) -> NodeRecord {
@@ -61,6 +61,9 @@ async fn requests_arrive_at_the_node_of_the_device() {
     };
     assert_eq!(nodes["nodes"].as_array().unwrap().len(), 2, "{nodes}");
     assert_eq!(nodes["problems"], json!([]));
+    let guarantees = nodes["sites"].as_array().unwrap().iter();
+    let guarantees: Vec<_> = guarantees.map(|site| &site["guarantees"]).collect();
+    assert_eq!(guarantees[0], &json!({"session": 1}), "{nodes}");
     owner.service.use_shards().await;
     other.service.use_shards().await;
     for server in [&owner, &other] {
@@ -92,6 +95,10 @@ async fn requests_arrive_at_the_node_of_the_device() {
         page.contains("owner") && page.contains("elsewhere"),
         "{page}"
     );
+    let (_, page) = text(other.get(Role::View, "/releases").send().await.unwrap()).await;
+    assert!(page.contains("No release is published"), "{page}");
+    let releases = other.json("/api/v1/releases").await;
+    assert_eq!(releases, json!({"releases": []}));
     // A site whose node is missing is shown.
     let leases = owner.service.leases().unwrap();
     assert_eq!(leases.no_node(), None);
