@@ -131,7 +131,7 @@ impl Load {
         let uses_database = threads(child.id())
             .iter()
             .any(|name| name == DATABASE_THREAD);
-        terminate(&mut child);
+        process::terminate(&mut child);
 
         let runs = runs(&store);
         let is_unchanged = |run: &&Value| run["status"] == "unchanged";
@@ -168,14 +168,6 @@ fn observe(child: &mut Child, time: Duration) -> u64 {
         std::thread::sleep(POLL_INTERVAL);
     }
     peak
-}
-
-/// Ends the process as systemd does.
-fn terminate(child: &mut Child) {
-    let id = child.id().to_string();
-    let _ = Command::new("kill").arg(&id).status();
-    let ended = child.wait().expect("a child can be waited for");
-    assert!(ended.success(), "the process failed: {ended}");
 }
 
 fn runs(store: &std::path::Path) -> Vec<Value> {

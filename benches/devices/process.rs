@@ -1,7 +1,7 @@
 //! Processes with their time, CPU time and memory, from `/proc` of Linux.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A process that ended well.
@@ -15,6 +15,11 @@ pub(crate) struct Finished {
 
 /// Interval between two reads of a running process.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Where `/proc` has the times of user and system, counted from the state of the process.
+const OWN: usize = 11;
+/// The same of its children that have ended.
+const CHILDREN: usize = 13;
 
 /// Runs a command to its end.
 ///
@@ -47,16 +52,38 @@ pub(crate) fn run(command: &mut Command) -> Finished {
     }
 }
 
+/// Ends a process as systemd does.
+pub(crate) fn terminate(child: &mut Child) {
+    let id = child.id().to_string();
+    let _ = Command::new("kill").arg(&id).status();
+    let ended = child.wait().expect("a child can be waited for");
+    assert!(ended.success(), "the process failed: {ended}");
+}
+
 /// Processors' time that a process has used until now.
 pub(crate) fn cpu(id: u32) -> Option<Duration> {
-    /// Of user and system; the fields are counted from the state of the process.
-    const OWN: usize = 11;
     times(&id.to_string(), OWN)
+}
+
+/// Processors' time that a process has used until now, with that of its children, also of those that have ended.
+pub(crate) fn cpu_with_children(id: u32) -> Duration {
+    let text = id.to_string();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let names = processes.filter_map(|process| process.file_name().into_string().ok());
+    let children = names.filter(|child| parent(child).as_ref() == Some(&text));
+    let living: Duration = children.filter_map(|child| times(&child, OWN)).sum();
+    let own = times(&text, OWN).unwrap_or_default();
+    own + times(&text, CHILDREN).unwrap_or_default() + living
+}
+
+fn parent(id: &str) -> Option<String> {
+    let text = std::fs::read_to_string(of(id, "stat")).ok()?;
+    let (_, fields) = text.rsplit_once(')')?;
+    fields.split_whitespace().nth(1).map(str::to_owned)
 }
 
 /// Processors' time of all children that have ended.
 fn of_children() -> Duration {
-    const CHILDREN: usize = 13;
     times("self", CHILDREN).unwrap_or_default()
 }
 

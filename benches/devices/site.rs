@@ -1,6 +1,5 @@
 //! An inventory of mocks, catalogs for them, and the program at work on them.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -33,6 +32,11 @@ impl Site {
 
     /// Writes inventory and catalogs for running mocks.
     pub(crate) fn describe(&self, mocks: &Mocks) {
+        self.describe_shared(mocks, 1);
+    }
+
+    /// The same with several devices at each mock.
+    pub(crate) fn describe_shared(&self, mocks: &Mocks, devices: usize) {
         let mut inventory = format!(
             "[defaults]\nplatform = \"cisco_ios\"\nuser = \"{USER}\"\n\
              password = {{ env = \"BENCH_PASSWORD\" }}\nenable_password = {{ env = \"BENCH_ENABLE\" }}\n"
@@ -40,19 +44,24 @@ impl Site {
         let catalogs = self.path("catalogs");
         std::fs::create_dir_all(&catalogs).expect("a directory can be made");
         for (number, switch) in mocks.switches.iter().enumerate() {
-            let name = format!("switch{}", number + 1);
-            writeln!(
-                inventory,
-                "[device.{name}]\naddress = \"127.0.0.1\"\nport = {}\nfingerprint = \"{}\"",
-                switch.port, switch.fingerprint
-            )
-            .expect("text takes text");
-            write(
-                &catalogs.join(format!("{name}.json")),
-                &catalog(&name).to_string(),
-            );
+            let (first, last) = (number * devices + 1, (number + 1) * devices);
+            let range = if devices == 1 {
+                format!("switch{first}")
+            } else {
+                format!("switch[{first}-{last}]")
+            };
+            inventory.push_str(&entry(&range, switch.port, &switch.fingerprint));
+            for device in first..=last {
+                self.write_catalog(&format!("switch{device}"));
+            }
         }
         write(&self.path("inventory.toml"), &inventory);
+    }
+
+    /// Writes the catalog of a device.
+    pub(crate) fn write_catalog(&self, name: &str) {
+        let file = self.path("catalogs").join(format!("{name}.json"));
+        write(&file, &catalog(name).to_string());
     }
 
     /// `switchtender apply` over all devices; they are all at work at once.
@@ -108,6 +117,13 @@ impl Site {
             .stdout(Stdio::null());
         run(&mut command)
     }
+}
+
+/// The table of an inventory for devices at a port of loopback.
+pub(crate) fn entry(name: &str, port: u16, fingerprint: &str) -> String {
+    format!(
+        "[device.\"{name}\"]\naddress = \"127.0.0.1\"\nport = {port}\nfingerprint = \"{fingerprint}\"\n"
+    )
 }
 
 /// Writes a file that only its owner may read.
