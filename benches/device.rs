@@ -17,6 +17,7 @@ mod figure;
 #[expect(dead_code, reason = "the other bench looks into the mocks")]
 #[path = "devices/mocks.rs"]
 mod mocks;
+#[expect(dead_code, reason = "the other benches use the rest")]
 #[path = "devices/process.rs"]
 mod process;
 #[path = "device/proxy.rs"]

@@ -19,6 +19,7 @@
 mod figure;
 #[path = "devices/mocks.rs"]
 mod mocks;
+#[expect(dead_code, reason = "the other benches use the rest")]
 #[path = "devices/process.rs"]
 mod process;
 #[path = "devices/script.rs"]

@@ -18,7 +18,7 @@ mod node;
 #[path = "fleet/path.rs"]
 mod path;
 #[path = "devices/process.rs"]
-#[expect(dead_code, reason = "the bench `devices` uses all of it")]
+#[expect(dead_code, reason = "the other benches use the rest")]
 mod process;
 #[path = "devices/site.rs"]
 #[expect(dead_code, reason = "the bench `devices` uses all of it")]
@@ -320,6 +320,9 @@ impl Fleet {
         let count = shards.split(',').count();
         self.nodes[1].kill();
         let since = now();
+        let left = "SELECT count(*) FROM lease WHERE owner = 'b' AND name LIKE 'shard:%'";
+        self.wait(left, 0);
+        let owned = (now() - since) as f64 / 1e3 / self.lease.as_secs_f64();
         let runs =
             format!("FROM run WHERE node <> 'b' AND started >= {since} AND shard IN ({shards})");
         self.wait(
@@ -332,6 +335,8 @@ impl Fleet {
             (time - since) as f64 / 1e3 / self.lease.as_secs_f64()
         };
         println!("  {count} shards of a lost node");
+        let name = "takeover, until each shard has an owner";
+        figure(name, owned, None, " leases");
         let name = "takeover, until the first run";
         figure(name, leases("min"), Some(1.15), " leases");
         let name = "takeover, until each shard has a run";
@@ -346,8 +351,8 @@ impl Fleet {
         let since = now();
         for number in 0..NODES.len() {
             let name = self.nodes[number].name;
-            self.nodes[number].fleet(&["drain", name]);
             let began = Instant::now();
+            self.nodes[number].fleet(&["drain", name]);
             self.wait(
                 &format!("SELECT count(*) FROM lease WHERE owner = '{name}'"),
                 0,

@@ -16,7 +16,7 @@ mod figure;
 #[expect(dead_code, reason = "the bench `devices` uses all of it")]
 mod mocks;
 #[path = "devices/process.rs"]
-#[expect(dead_code, reason = "the bench `devices` uses all of it")]
+#[expect(dead_code, reason = "the other benches use the rest")]
 mod process;
 #[path = "devices/site.rs"]
 #[expect(dead_code, reason = "the bench `devices` uses all of it")]
