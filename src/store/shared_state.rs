@@ -13,7 +13,7 @@ use switchtender_devices::format_version::FormatVersion;
 
 use super::file::{self, state_version};
 use super::host_locks::HostLocks;
-use super::state_key::{HostKey, StateKey, StateKeyError, is_sealed};
+use super::state_key::{HostKey, StateKey, StateKeyError};
 use super::state_table::{StateChange, StateRow, StateTable, StateTableError};
 use super::{DeviceStore, StoreError};
 
@@ -31,6 +31,12 @@ const PLAIN: [&str; 5] = [
     "protected-run.json",
     "sessions.json",
 ];
+
+/// Whether a structure is not sealed, also that of another device with the name.
+fn is_plain(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    PLAIN.contains(&name)
+}
 
 /// The table of a store, and the key of the host.
 #[derive(Clone, Debug)]
@@ -112,10 +118,10 @@ impl SharedState {
         let Some(StateRow { body, epoch }) = found.map_err(failed(device, file))? else {
             return Ok(None);
         };
-        let plain = if is_sealed(&body) {
-            self.key()?.unseal(device, file, body)?
-        } else {
+        let plain = if is_plain(file) {
             body
+        } else {
+            self.key()?.unseal(device, file, body)?
         };
         Ok(Some((plain, epoch)))
     }
@@ -128,10 +134,9 @@ impl SharedState {
         change: NewBody<'_>,
     ) -> Result<(), StoreError> {
         let NewBody { bytes, epoch } = change;
-        let name = file.rsplit('/').next().unwrap_or(file);
         let body = match bytes {
             None => None,
-            Some(bytes) if PLAIN.contains(&name) => Some(bytes.to_vec()),
+            Some(bytes) if is_plain(file) => Some(bytes.to_vec()),
             Some(bytes) => Some(self.key()?.seal(device, file, bytes)),
         };
         let change = StateChange {

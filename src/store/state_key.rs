@@ -21,7 +21,7 @@ pub(crate) const FILE: &str = "state.key";
 const KEY_LENGTH: usize = 32;
 /// Bytes of a fingerprint.
 const FINGERPRINT: usize = 8;
-/// The first byte of a sealed body. A plain one begins with `{`.
+/// The first byte of a sealed body.
 const SEALED: u8 = 1;
 
 /// The key of the hosts of a store.
@@ -143,11 +143,6 @@ pub(crate) enum SealedError {
     Forged { device: String, file: String },
 }
 
-/// Whether only hosts with the key can read a body.
-pub(super) fn is_sealed(body: &[u8]) -> bool {
-    body.first() == Some(&SEALED)
-}
-
 impl StateKey {
     /// The key of the host for a table. The first host creates it.
     ///
@@ -236,20 +231,20 @@ impl StateKey {
         body
     }
 
-    /// The structure in a body, which can be sealed.
+    /// The structure in a sealed body. Another body is forged: who can write to the store could choose its content.
     pub(crate) fn unseal(
         &self,
         device: &str,
         file: &str,
         mut body: Vec<u8>,
     ) -> Result<Vec<u8>, SealedError> {
-        if !is_sealed(&body) {
-            return Ok(body);
-        }
         let forged = || SealedError::Forged {
             device: device.to_owned(),
             file: file.to_owned(),
         };
+        if body.first() != Some(&SEALED) {
+            return Err(forged());
+        }
         let begin = 1 + FINGERPRINT + NONCE_LEN;
         let head = body.get(1..begin).ok_or_else(forged)?;
         let (fingerprint, nonce) = head.split_at(FINGERPRINT);
@@ -366,7 +361,8 @@ mod tests {
         let error = open(&other, "sw1", "undo/1.json", &body).unwrap_err();
         let expected = format!("sealed with the key {}, which is lost", key.fingerprint());
         assert!(error.contains(&expected), "{error}");
-        assert_eq!(open(&key, "sw1", "facts.json", b"{}").unwrap(), b"{}");
+        let error = open(&key, "sw1", "undo/1.json", b"{}").unwrap_err();
+        assert!(error.contains(forged), "{error}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::*;
 use crate::error_chain::chain;
 use crate::store::file::state_version;
 use crate::store::state_key::{StateKey, StateKeyError};
-use crate::store::state_table::{StateTable, StateTableError};
+use crate::store::state_table::{StateChange, StateTable, StateTableError};
 use crate::store::{DeviceStore, SharedState, Store, StoreError};
 
 const VERSION: FormatVersion = state_version(1);
@@ -123,6 +123,7 @@ on_each_engine! {
     hosts_without_the_key_are_refused,
     command_that_seals_nothing_creates_no_key,
     lost_key_loses_only_what_it_sealed,
+    plain_body_of_a_sealed_structure_is_refused,
     writes_of_an_earlier_lease_are_refused,
     what_waits_for_the_store_is_delivered,
     state_of_files_moves_into_the_store_once,
@@ -256,6 +257,30 @@ fn lost_key_loses_only_what_it_sealed(engine: TestEngine) {
     second.save("undo/1.json", VERSION, &"new").unwrap();
     assert_eq!(load(&second, "undo/1.json").unwrap(), "new");
     assert!(one.shared(&table).is_err(), "the old key is refused");
+}
+
+/// Who can write to the store cannot choose what an undo sends.
+fn plain_body_of_a_sealed_structure_is_refused(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
+    let table = sandbox.history.clone();
+    let host = Host::new();
+    let device = host.device(&table);
+    device.save("undo/1.json", VERSION, &"sealed").unwrap();
+    device.save("facts.json", VERSION, &"plain").unwrap();
+    let plain = table.get("sw1", "facts.json").unwrap().unwrap();
+    for file in ["undo/1.json", "others/B/undo/1.json"] {
+        let change = StateChange {
+            device: "sw1".to_owned(),
+            file: file.to_owned(),
+            body: Some(plain.body.clone()),
+            epoch: None,
+        };
+        table.change(&change).unwrap();
+    }
+    let error = device.load::<String>("undo/1.json", VERSION).unwrap_err();
+    let text = chain(&error);
+    assert!(text.contains("was changed by somebody else"), "{text}");
+    assert_eq!(load(&device, "facts.json").unwrap(), "plain");
 }
 
 fn writes_of_an_earlier_lease_are_refused(engine: TestEngine) {
