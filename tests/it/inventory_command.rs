@@ -105,7 +105,7 @@ fn platforms_in(folder: &str) -> Vec<String> {
 }
 
 /// The guarantee that `inventory show` prints for a device of each platform.
-fn shown_guarantees(platforms: &[String], arguments: &[&str]) -> Vec<String> {
+fn printed_guarantees(platforms: &[String], arguments: &[&str]) -> Vec<String> {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("inventory.toml");
     let devices = platforms.iter().map(|platform| {
@@ -118,11 +118,11 @@ fn shown_guarantees(platforms: &[String], arguments: &[&str]) -> Vec<String> {
     let file = file.display().to_string();
     let guarantee = |platform: &String| {
         let command = ["inventory", "show", platform, "-i", &file];
-        let shown = program::run(&[&command, arguments].concat());
-        shown.assert_code(0);
-        let mut lines = shown.stdout.lines();
+        let printed = program::run(&[&command, arguments].concat());
+        printed.assert_code(0);
+        let mut lines = printed.stdout.lines();
         let found = lines.find_map(|line| line.trim().strip_prefix("guarantee"));
-        let found = found.unwrap_or_else(|| panic!("{platform}: {shown:?}"));
+        let found = found.unwrap_or_else(|| panic!("{platform}: {printed:?}"));
         let found = found.trim().trim_end_matches("the platform");
         found.trim().to_owned()
     };
@@ -133,9 +133,9 @@ fn shown_guarantees(platforms: &[String], arguments: &[&str]) -> Vec<String> {
 fn guarantee_of_each_platform_is_printed() {
     let expected = GUARANTEES.map(|(platform, _)| platform.to_owned());
     assert_eq!(platforms_in("devices/definitions"), expected);
-    let shown = shown_guarantees(&expected, &[]);
-    for ((platform, guarantee), shown) in GUARANTEES.iter().zip(shown) {
-        assert_eq!(shown, *guarantee, "{platform}");
+    let printed = printed_guarantees(&expected, &[]);
+    for ((platform, guarantee), printed) in GUARANTEES.iter().zip(printed) {
+        assert_eq!(printed, *guarantee, "{platform}");
         let explained = program::run(&["explain", platform]);
         explained.assert_code(0);
         explained.assert_contains(&format!("\nguarantee: {guarantee}\n"));
@@ -147,15 +147,15 @@ fn guarantee_of_own_platforms_is_printed() {
     let platforms = platforms_in("examples/definitions");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/definitions");
     let folder = folder.display().to_string();
-    let shown = shown_guarantees(&platforms, &["--definitions", &folder]);
-    for (platform, shown) in platforms.iter().zip(shown) {
+    let printed = printed_guarantees(&platforms, &["--definitions", &folder]);
+    for (platform, printed) in platforms.iter().zip(printed) {
         let expected = match &**platform {
             // `configure exclusive`, a version that each write names, and NETCONF.
             "junos" | "haproxy_dataplane" | "sros" => "locked",
             netconf if netconf.ends_with("_netconf") => "locked",
             _ => "timing",
         };
-        assert_eq!(shown, expected, "{platform}");
+        assert_eq!(printed, expected, "{platform}");
     }
 }
 

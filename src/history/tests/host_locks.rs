@@ -16,7 +16,7 @@ fn holder(history: &HistoryStore, device: &str) -> Option<String> {
 
 /// Why a run of the node `ber-1` does not begin. If it does, it goes on.
 fn begin(history: &HistoryStore, kind: RunKind) -> Option<String> {
-    let begun = history.write_and_wait(move |writer| {
+    let started = history.write_and_wait(move |writer| {
         let right = RunRight {
             node: "ber-1".to_owned(),
             shard: "default/0".to_owned(),
@@ -29,7 +29,7 @@ fn begin(history: &HistoryStore, kind: RunKind) -> Option<String> {
         }
         Ok(reason)
     });
-    begun.unwrap()
+    started.unwrap()
 }
 
 #[test]
