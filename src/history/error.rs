@@ -39,6 +39,9 @@ pub(crate) enum HistoryError {
     /// The server does not answer, or has ended the connection.
     #[error("the database cannot be reached")]
     Unreachable(#[source] Arc<tokio_postgres::Error>),
+    /// It accepts bytes, and does not answer.
+    #[error("the database does not answer")]
+    Silent,
     /// The connection ended during a transaction.
     #[error("the connection to the database was lost")]
     Lost,
@@ -83,7 +86,12 @@ impl HistoryError {
     pub(crate) fn is_of_the_store(&self) -> bool {
         matches!(
             self,
-            Self::Full | Self::Unreachable(_) | Self::Lost | Self::ReadOnly | Self::Busy
+            Self::Full
+                | Self::Unreachable(_)
+                | Self::Silent
+                | Self::Lost
+                | Self::ReadOnly
+                | Self::Busy
         )
     }
 
@@ -92,6 +100,7 @@ impl HistoryError {
         match self {
             Self::Full => Self::Full,
             Self::Lost => Self::Lost,
+            Self::Silent => Self::Silent,
             Self::ReadOnly => Self::ReadOnly,
             Self::Busy => Self::Busy,
             Self::Unreachable(error) => Self::Unreachable(Arc::clone(error)),
@@ -110,7 +119,7 @@ impl HistoryError {
                  `switchtender store vacuum`",
             ),
             HistoryError::Unreachable(error) => Some(unreachable_hint(error)),
-            HistoryError::Lost => Some(START),
+            HistoryError::Lost | HistoryError::Silent => Some(START),
             HistoryError::NoTables => Some(
                 "run `switchtender store vacuum` as the owner, or start `switchtender serve` as the owner",
             ),

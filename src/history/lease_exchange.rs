@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::params;
@@ -27,6 +28,9 @@ const NO_ACQUISITION: &str = "ROLLBACK TO SAVEPOINT acquisition";
 /// The start of the server with its timeline: both change when another server continues.
 pub(super) const SERVER: &str = "SELECT extract(epoch FROM pg_postmaster_start_time())::text || ' '
     || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)";
+
+/// How long an answer of an exchange may take. It waits for others for 10 seconds.
+const EXCHANGE_LIMIT: Duration = Duration::from_secs(15);
 
 /// The topic of what other nodes should see before their next renewal.
 pub(crate) const LEASE_TOPIC: &str = "lease";
@@ -78,6 +82,7 @@ impl HistoryStore {
         let earlier = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let earlier = earlier.filter(Connection::is_open);
         let connection = earlier.map_or_else(|| self.inner.engine.connect_reader(), Ok)?;
+        connection.limit_answers(EXCHANGE_LIMIT);
         let answer = in_transaction(&connection, request);
         if answer.is_ok() {
             let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,13 +1,17 @@
 //! Connections for reads that are not in use.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::HistoryError;
 use super::engine::{BUSY_LIMIT, Engine};
-use super::sql::Connection;
+use super::sql::{ANSWER_LIMIT, Connection};
 
 /// Connections to a server at once: each is a process there.
 const MAX_SERVER_CONNECTIONS: usize = 8;
+
+/// How long a server may take to begin a transaction that only reads: it waits for nothing.
+const BEGIN_LIMIT: Duration = Duration::from_secs(10);
 
 /// Prepares a new connection.
 type Prepare = fn(&Connection) -> Result<(), HistoryError>;
@@ -76,8 +80,13 @@ impl Pool {
         const BEGIN: [&str; 2] = ["BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"];
         while let Some(connection) = permit.idle.take() {
             let [sqlite, postgres] = BEGIN;
+            connection.limit_answers(BEGIN_LIMIT);
             match connection.execute_batch(connection.choose(sqlite, postgres)) {
-                Ok(()) => return Ok(connection),
+                Ok(()) => {
+                    connection.limit_answers(ANSWER_LIMIT);
+                    return Ok(connection);
+                }
+                Err(error @ HistoryError::Silent) => return Err(error),
                 Err(error) if connection.is_open() => return Err(error),
                 Err(_) => permit.idle = self.lock().idle.pop(),
             }

@@ -1,11 +1,13 @@
 //! The tables of a history, and their changes from version to version.
 
+use std::time::Duration;
+
 use switchtender_devices::format_version::FormatVersion;
 
 use super::HistoryError;
 use super::roles::GRANTS;
-use super::sql::Connection;
 use super::sql::postgres::SCHEMA;
+use super::sql::{ANSWER_LIMIT, Connection};
 use crate::store::file::state_version;
 
 /// The statements that lead to a version from the one before.
@@ -66,12 +68,19 @@ pub(super) fn update(connection: &Connection) -> Result<(), HistoryError> {
 /// The other processes do not wait longer for one that is stopped while it writes.
 const PAUSE_LIMIT: &str = "SET LOCAL idle_in_transaction_session_timeout = '10s'";
 
+/// How long a server may take to begin a transaction that writes: it waits for those of others as long as
+/// `lock_timeout` permits.
+const BEGIN_LIMIT: Duration = Duration::from_secs(40);
+
 /// Begins a transaction that writes.
 pub(super) fn begin_write(connection: &Connection) -> Result<(), HistoryError> {
     match connection {
         Connection::Sqlite(_) => connection.execute_batch("BEGIN IMMEDIATE"),
         Connection::Postgres(_) => {
-            connection.execute_batch(&format!("BEGIN; {PAUSE_LIMIT}; {WRITE_LOCK}"))
+            connection.limit_answers(BEGIN_LIMIT);
+            let began = connection.execute_batch(&format!("BEGIN; {PAUSE_LIMIT}; {WRITE_LOCK}"));
+            connection.limit_answers(ANSWER_LIMIT);
+            began
         }
     }
 }

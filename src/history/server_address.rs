@@ -89,8 +89,51 @@ impl ServerAddress {
         })
     }
 
-    /// What a connection needs, with the password as it is in its file now.
-    pub(super) fn config(&self) -> Result<Config, HistoryError> {
+    /// What a connection to each host needs, with the password as it is in its file now.
+    pub(super) fn configs(&self) -> Result<Vec<Config>, HistoryError> {
+        let all = self.config()?;
+        let (hosts, addresses, ports) = (all.get_hosts(), all.get_hostaddrs(), all.get_ports());
+        if hosts.len() < 2 {
+            return Ok(vec![all]);
+        }
+        let one = |(number, host): (usize, &Host)| {
+            let mut config = Config::new();
+            match host {
+                Host::Tcp(name) => config.host(name),
+                Host::Unix(path) => config.host_path(path),
+            };
+            if let Some(address) = addresses.get(number) {
+                config.hostaddr(*address);
+            }
+            if let Some(port) = ports.get(number).or(ports.first()) {
+                config.port(*port);
+            }
+            config
+                .ssl_mode(all.get_ssl_mode())
+                .ssl_negotiation(all.get_ssl_negotiation())
+                .target_session_attrs(all.get_target_session_attrs())
+                .channel_binding(all.get_channel_binding());
+            if let Some(user) = all.get_user() {
+                config.user(user);
+            }
+            if let Some(database) = all.get_dbname() {
+                config.dbname(database);
+            }
+            if let Some(options) = all.get_options() {
+                config.options(options);
+            }
+            if let Some(name) = all.get_application_name() {
+                config.application_name(name);
+            }
+            if let Some(password) = all.get_password() {
+                config.password(password);
+            }
+            config
+        };
+        Ok(hosts.iter().enumerate().map(one).collect())
+    }
+
+    fn config(&self) -> Result<Config, HistoryError> {
         let mut config = self.config.clone();
         let mode = if self.is_local() {
             SslMode::Disable

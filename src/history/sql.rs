@@ -7,10 +7,12 @@ mod column;
 pub(super) mod postgres;
 mod value;
 
+use std::time::Duration;
+
 use rusqlite::types::{FromSql, ToSql};
 
 pub(super) use column::ColumnIndex;
-pub(super) use postgres::OpenCheck;
+pub(super) use postgres::{ANSWER_LIMIT, OpenCheck};
 
 use self::postgres::{PostgresConnection, PostgresStatement};
 use super::HistoryError;
@@ -76,6 +78,13 @@ impl Connection {
             // SQLite ends it when the disk is full.
             Self::Sqlite(connection) => connection.is_autocommit().then_some(HistoryError::Full),
             Self::Postgres(connection) => (!connection.is_open()).then_some(HistoryError::Lost),
+        }
+    }
+
+    /// How long each of the next answers of a server may take.
+    pub(super) fn limit_answers(&self, limit: Duration) {
+        if let Self::Postgres(connection) = self {
+            connection.limit_answers(limit);
         }
     }
 

@@ -127,6 +127,7 @@ impl From<HistoryError> for StateTableError {
         match error {
             HistoryError::Full
             | HistoryError::Unreachable(_)
+            | HistoryError::Silent
             | HistoryError::Lost
             | HistoryError::ReadOnly
             | HistoryError::Busy => Self::Unreachable { reason },

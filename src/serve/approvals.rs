@@ -173,7 +173,7 @@ impl Service {
             .record_approval(approval, "approval-expired", AuditResult::Refused)
             .await
         {
-            self.store().end_approval(approval.id).await?;
+            within_limit(self.store().end_approval(approval.id)).await?;
         }
         Ok(())
     }
@@ -199,7 +199,7 @@ impl Service {
             queued: now,
             started: None,
         };
-        let added = self.store().add_approved_run(approval.id, run).await?;
+        let added = within_limit(self.store().add_approved_run(approval.id, run)).await?;
         if let Some(run) = added {
             self.queue(run, &approval.device, RunKind::Apply, now);
         }

@@ -25,7 +25,9 @@ use super::live_watch::LiveWatches;
 use super::queue::WaitReason;
 use super::request::{DeviceRequest, RequestedKind, RunRequestError};
 use super::results::deliver;
-use super::run_store::{CancelRequest, DueTime, RunStore, RunStoreError, within_limit};
+use super::run_store::{
+    CancelRequest, DELIVERY_LIMIT, DueTime, RunStore, RunStoreError, within, within_limit,
+};
 use super::schedule::DeviceSchedule;
 use super::settings::ServeSettings;
 use super::spool::{SPOOL_LIMIT, Spool, SpoolSize};
@@ -261,7 +263,8 @@ impl Service {
         // The newest release can have other devices than an older one.
         if fleet.rejected_release.is_none() {
             let known = fleet.known();
-            self.store().use_devices(known, clock::timestamp()).await?;
+            let used = self.store().use_devices(known, clock::timestamp());
+            within(DELIVERY_LIMIT, used).await?;
         }
         self.schedule_held(fleet).await
     }
@@ -293,7 +296,7 @@ impl Service {
             due,
             failures,
         });
-        store.set_due(due.collect(), now).await
+        within(DELIVERY_LIMIT, store.set_due(due.collect(), now)).await
     }
 
     /// Requests that did not start before the last process ended.
@@ -557,7 +560,7 @@ impl Service {
                 due,
                 failures,
             };
-            self.store().set_due(vec![due], now).await?;
+            within_limit(self.store().set_due(vec![due], now)).await?;
         }
         self.inner.wake.notify_one();
         Ok(())

@@ -3,18 +3,21 @@
 //! One thread with a runtime of its own drives all connections of a store, so a caller can be within or outside of
 //! another runtime. A lost connection is not opened again here: its owner drops it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak, mpsc};
 use std::time::Duration;
 
 use rusqlite::types::ToSql;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Runtime;
 use tokio::sync::broadcast;
+use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::ToSql as ToPostgres;
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::value::PostgresValue;
 use crate::error_chain::chain;
@@ -25,8 +28,11 @@ use crate::history::server_address::ServerAddress;
 /// The schema of the tables.
 pub(in crate::history) const SCHEMA: &str = "switchtender";
 
-/// How long an attempt to connect may take, and how long unconfirmed bytes may be under way.
+/// How long an attempt to connect to a host and to log in may take, and how long unconfirmed bytes may be under way.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// How long an answer may take: a server that is stopped confirms bytes, but does not answer. Longer than a statement may
+/// take.
+pub(in crate::history) const ANSWER_LIMIT: Duration = Duration::from_secs(10 * 60 + 10);
 const SILENCE_LIMIT: Duration = Duration::from_secs(30);
 
 /// The pause before notifications are requested again.
@@ -39,6 +45,8 @@ const SETTINGS: &str = "SET search_path = switchtender, public; SET lock_timeout
 /// A server, and the thread that drives its connections.
 pub(in crate::history) struct PostgresServer {
     address: ServerAddress,
+    /// The number of the host that answered last.
+    host: AtomicUsize,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -47,16 +55,22 @@ pub(in crate::history) struct PostgresServer {
 pub(in crate::history) struct PostgresConnection {
     server: Arc<PostgresServer>,
     client: Arc<Client>,
+    answer_limit: Cell<Duration>,
+    /// An answer did not come in time.
+    is_silent: Arc<AtomicBool>,
     prepared: RefCell<HashMap<String, tokio_postgres::Statement>>,
 }
 
 /// Whether a connection is open, for others than its owner. That of a file is never closed.
 #[derive(Clone, Default)]
-pub(in crate::history) struct OpenCheck(Option<Arc<Client>>);
+pub(in crate::history) struct OpenCheck(Option<(Weak<Client>, Arc<AtomicBool>)>);
 
 impl OpenCheck {
     pub(in crate::history) fn is_open(&self) -> bool {
-        self.0.as_ref().is_none_or(|client| !client.is_closed())
+        self.0.as_ref().is_none_or(|(client, is_silent)| {
+            let client = client.upgrade();
+            client.is_some_and(|client| !client.is_closed()) && !is_silent.load(Ordering::Relaxed)
+        })
     }
 }
 
@@ -76,6 +90,7 @@ impl PostgresServer {
             .map_err(HistoryError::File)?;
         Ok(Arc::new(Self {
             address,
+            host: AtomicUsize::default(),
             runtime: Some(runtime),
         }))
     }
@@ -84,10 +99,36 @@ impl PostgresServer {
     pub(in crate::history) fn connect(
         self: &Arc<Self>,
     ) -> Result<PostgresConnection, HistoryError> {
-        let config = config(&self.address)?;
         let tls = self.address.tls()?;
+        let configs = configs(&self.address)?;
+        let count = configs.len();
+        let first = self.host.load(Ordering::Relaxed);
+        let mut failure = None;
+        for number in (first..count).chain(0..first) {
+            match self.connect_to(configs[number].clone(), tls.clone()) {
+                Ok(client) => {
+                    self.host.store(number, Ordering::Relaxed);
+                    return Ok(PostgresConnection {
+                        server: Arc::clone(self),
+                        client: Arc::new(client),
+                        answer_limit: Cell::new(ANSWER_LIMIT),
+                        is_silent: Arc::default(),
+                        prepared: RefCell::default(),
+                    });
+                }
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        Err(failure.unwrap_or(HistoryError::Silent))
+    }
+
+    fn connect_to(
+        &self,
+        config: Config,
+        tls: Option<MakeRustlsConnect>,
+    ) -> Result<Client, HistoryError> {
         let runtime = self.runtime().handle().clone();
-        let client = self.wait(async move {
+        self.wait(CONNECT_LIMIT, async move {
             let client = if let Some(tls) = tls {
                 let (client, connection) = config.connect(tls).await?;
                 // Its error is also that of the statement that needs it.
@@ -100,11 +141,6 @@ impl PostgresServer {
             };
             client.batch_execute(SETTINGS).await?;
             Ok(client)
-        })?;
-        Ok(PostgresConnection {
-            server: Arc::clone(self),
-            client: Arc::new(client),
-            prepared: RefCell::default(),
         })
     }
 
@@ -129,28 +165,39 @@ impl PostgresServer {
     /// Waits for work that the thread of the connections does.
     fn wait<T: Send + 'static>(
         &self,
+        limit: Duration,
         work: impl Future<Output = Result<T, tokio_postgres::Error>> + Send + 'static,
     ) -> Result<T, HistoryError> {
         let (sender, result) = mpsc::sync_channel(1);
-        self.runtime()
+        let task = self
+            .runtime()
             .spawn(async move { drop(sender.send(work.await)) });
-        Ok(result.recv().map_err(|_| HistoryError::Stopped)??)
+        match result.recv_timeout(limit) {
+            Ok(result) => Ok(result?),
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err(HistoryError::Stopped),
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                task.abort();
+                Err(HistoryError::Silent)
+            }
+        }
     }
 }
 
-/// How a connection is opened.
-fn config(address: &ServerAddress) -> Result<Config, HistoryError> {
-    let mut config = address.config()?;
-    config
-        .connect_timeout(CONNECT_LIMIT)
-        .tcp_user_timeout(SILENCE_LIMIT)
-        .keepalives_idle(SILENCE_LIMIT)
-        .keepalives_interval(SILENCE_LIMIT / 6)
-        .keepalives_retries(3);
-    if config.get_application_name().is_none() {
-        config.application_name("switchtender");
+/// How a connection to each host is opened: one that is stopped does not keep the next one from being tried.
+fn configs(address: &ServerAddress) -> Result<Vec<Config>, HistoryError> {
+    let mut configs = address.configs()?;
+    for config in &mut configs {
+        config
+            .connect_timeout(CONNECT_LIMIT)
+            .tcp_user_timeout(SILENCE_LIMIT)
+            .keepalives_idle(SILENCE_LIMIT)
+            .keepalives_interval(SILENCE_LIMIT / 6)
+            .keepalives_retries(3);
+        if config.get_application_name().is_none() {
+            config.application_name("switchtender");
+        }
     }
-    Ok(config)
+    Ok(configs)
 }
 
 /// Passes notifications on until the connection ends.
@@ -158,15 +205,32 @@ async fn listen(
     address: &ServerAddress,
     receivers: &broadcast::Sender<StoreNotification>,
 ) -> Result<(), HistoryError> {
-    let config = config(address)?;
-    if let Some(tls) = address.tls()? {
-        let (client, connection) = config.connect(tls).await?;
-        receive(&client, connection, receivers).await?;
-    } else {
-        let (client, connection) = config.connect(NoTls).await?;
-        receive(&client, connection, receivers).await?;
+    let tls = address.tls()?;
+    let mut failure = HistoryError::Silent;
+    for config in configs(address)? {
+        let received = match tls.clone() {
+            Some(tls) => listen_at(&config, tls, receivers).await,
+            None => listen_at(&config, NoTls, receivers).await,
+        };
+        match received {
+            Ok(()) => return Ok(()),
+            Err(error) => failure = error,
+        }
     }
-    Ok(())
+    Err(failure)
+}
+
+async fn listen_at<T>(
+    config: &Config,
+    tls: T,
+    receivers: &broadcast::Sender<StoreNotification>,
+) -> Result<(), HistoryError>
+where
+    T: MakeTlsConnect<Socket>,
+{
+    let connected = tokio::time::timeout(CONNECT_LIMIT, config.connect(tls)).await;
+    let (client, connection) = connected.map_err(|_| HistoryError::Silent)??;
+    Ok(receive(&client, connection, receivers).await?)
 }
 
 async fn receive<S, T>(
@@ -218,16 +282,35 @@ impl PostgresConnection {
 
     pub(super) fn execute_batch(&self, text: &str) -> Result<(), HistoryError> {
         let (client, text) = (Arc::clone(&self.client), text.to_owned());
-        let work = async move { client.batch_execute(&text).await };
-        self.server.wait(work)
+        self.wait(async move { client.batch_execute(&text).await })
+    }
+
+    /// Waits for an answer, and uses the connection no more if none comes.
+    fn wait<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, tokio_postgres::Error>> + Send + 'static,
+    ) -> Result<T, HistoryError> {
+        let answered = self.server.wait(self.answer_limit.get(), work);
+        if let Err(HistoryError::Silent) = answered {
+            self.is_silent.store(true, Ordering::Relaxed);
+        }
+        answered
+    }
+
+    /// How long each of the next answers may take.
+    pub(super) fn limit_answers(&self, limit: Duration) {
+        self.answer_limit.set(limit);
     }
 
     pub(super) fn is_open(&self) -> bool {
-        !self.client.is_closed()
+        !self.client.is_closed() && !self.is_silent.load(Ordering::Relaxed)
     }
 
     pub(super) fn open_check(&self) -> OpenCheck {
-        OpenCheck(Some(Arc::clone(&self.client)))
+        OpenCheck(Some((
+            Arc::downgrade(&self.client),
+            Arc::clone(&self.is_silent),
+        )))
     }
 
     fn prepare(&self, text: &str) -> Result<tokio_postgres::Statement, HistoryError> {
@@ -236,7 +319,7 @@ impl PostgresConnection {
         }
         let (client, numbered) = (Arc::clone(&self.client), text.replace('?', "$"));
         let work = async move { client.prepare(&numbered).await };
-        let prepared = self.server.wait(work)?;
+        let prepared = self.wait(work)?;
         let mut all = self.prepared.borrow_mut();
         all.insert(text.to_owned(), prepared.clone());
         Ok(prepared)
@@ -245,8 +328,7 @@ impl PostgresConnection {
     fn query(&self, text: &str, values: &[&dyn ToSql]) -> Result<Vec<Row>, HistoryError> {
         let (prepared, values) = (self.prepare(text)?, PostgresValue::all(values)?);
         let client = Arc::clone(&self.client);
-        self.server
-            .wait(async move { client.query(&prepared, &references(&values)).await })
+        self.wait(async move { client.query(&prepared, &references(&values)).await })
     }
 }
 
@@ -256,7 +338,7 @@ impl PostgresStatement<'_> {
         let (prepared, values) = (connection.prepare(&self.text)?, PostgresValue::all(values)?);
         let client = Arc::clone(&connection.client);
         let work = async move { client.execute(&prepared, &references(&values)).await };
-        let count = connection.server.wait(work)?;
+        let count = connection.wait(work)?;
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 

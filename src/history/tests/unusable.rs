@@ -6,7 +6,7 @@ use super::*;
 use crate::history::server_check;
 
 #[test]
-fn errors_of_a_database_say_what_to_do() {
+fn errors_of_a_database_have_hints() {
     let Some(server) = PostgreSql::shared() else {
         return;
     };
@@ -60,8 +60,8 @@ fn errors_of_a_database_say_what_to_do() {
         ),
     ] {
         let error = opened(&address).err().expect(&address);
-        let shown = crate::error_chain::chain(&error);
-        assert!(shown.contains(text), "{address}: {shown}");
+        let text_of_error = crate::error_chain::chain(&error);
+        assert!(text_of_error.contains(text), "{address}: {text_of_error}");
         let found = error.hint().unwrap_or_default();
         assert!(found.starts_with(hint), "{address}: {found}");
         assert_eq!(found.is_empty(), hint.is_empty(), "{address}: {found}");
@@ -107,7 +107,7 @@ fn database_of_a_later_program_is_refused_and_stays() {
 }
 
 #[test]
-fn database_without_writes_is_read_and_doctor_says_so() {
+fn database_without_writes_is_read_and_reported() {
     let Some(server) = PostgreSql::shared() else {
         return;
     };
@@ -145,6 +145,34 @@ fn value_that_cannot_be_sent_is_an_error_of_the_data() {
     let error = error.unwrap_err();
     assert!(
         error.is_of_the_data() && !error.is_of_the_store(),
+        "{error:?}"
+    );
+}
+
+/// A host that accepts connections and says nothing, as a server that is stopped does.
+#[test]
+fn silent_host_does_not_keep_the_next_one_from_being_used() {
+    let Some(server) = PostgreSql::shared() else {
+        return;
+    };
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = silent.local_addr().unwrap().port();
+    let database = server.new_database();
+    let port = server.port();
+    let both = format!("postgresql://owner@127.0.0.1:{silent},127.0.0.1:{port}/{database}");
+    let history = HistoryStore::open(server::location(&both).into()).unwrap();
+    let run = new_run("sw1", RunKind::Apply, time(0));
+    history
+        .write_and_wait(move |writer| writer.add_run(&run))
+        .unwrap();
+    let size = history.read(|reader| reader.fleet_size(&FleetFilter::default()));
+    assert_eq!(size.unwrap(), 1);
+    let alone = format!("postgresql://owner@127.0.0.1:{silent}/{database}");
+    let error = HistoryStore::open(server::location(&alone).into())
+        .err()
+        .unwrap();
+    assert!(
+        error.is_of_the_store() && error.hint().is_some(),
         "{error:?}"
     );
 }
