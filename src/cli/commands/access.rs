@@ -21,6 +21,7 @@ use crate::serve::access::{
     AuditFilter, AuditLog, AuditResult, DeviceLimit, LocalUser, OnceSecrets, RESERVED_NAMES, Role,
     TokenText, WorkerEntry, hash_password,
 };
+use crate::serve::release::RELEASE_ACCESS;
 use crate::store;
 use crate::terminal_text::TerminalText;
 
@@ -459,6 +460,19 @@ impl AccessFiles {
     fn changed(&self, what: &str) {
         let file = self.paths.access_file();
         eprint_notice(&format!("{what}: wrote {}", file.display()));
+        if self.has_users_of_release() {
+            eprint_notice(
+                "warning: users and workers of this node come from a release, and the next one replaces the change; other \
+                 nodes do not have it: edit access.toml in the published directory, and run `switchtender fleet publish`",
+            );
+        }
+    }
+
+    /// Whether a release of the node has replaced `access.toml`.
+    fn has_users_of_release(&self) -> bool {
+        let releases = self.paths.directory().with_file_name("releases");
+        let mut found = std::fs::read_dir(releases).into_iter().flatten().flatten();
+        found.any(|release| release.path().join(RELEASE_ACCESS).is_file())
     }
 
     /// Changes `access.toml`, and records it before.

@@ -205,8 +205,14 @@ fn problems(rows: &LeaseAnswer, nodes: &[NodeStatus]) -> Vec<String> {
             } else {
                 format!(" (its nodes: {})", own.join(", "))
             };
+            let fix = match own.as_slice() {
+                [] => "start one with it in `sites`, or one without `sites`".to_owned(),
+                [first, ..] => format!(
+                    "start one of them; if it never comes back, run `switchtender fleet evict {first} --forget`"
+                ),
+            };
             found.push(format!(
-                "no node for site {}{of}: its devices are not run",
+                "no node for site {}{of}: its devices are not run; {fix}",
                 site.name
             ));
         }
