@@ -154,7 +154,7 @@ async fn a_start_that_comes_late_or_twice_changes_no_run() {
         release: None,
         right: None,
     };
-    let [given_up, first, second] = [0, 1, 2].map(|seconds| NewRun {
+    let [dropped, first, second] = [0, 1, 2].map(|seconds| NewRun {
         started: Some(time(seconds)),
         ..new_run(time(seconds))
     });
@@ -166,7 +166,7 @@ async fn a_start_that_comes_late_or_twice_changes_no_run() {
         numbers.push(started.id);
     }
     assert_eq!(numbers[0], numbers[1]);
-    for run in [&first, &given_up] {
+    for run in [&first, &dropped] {
         let answer = history.begin(start(run)).await.unwrap();
         assert!(matches!(answer, BeginAnswer::Withdrawn), "{answer:?}");
     }

@@ -287,7 +287,7 @@ async fn pending_revert_is_known(key_is_lost: bool) {
     let next = hosts.run("b", &apply).await;
     if key_is_lost {
         // The digest of the configuration before the run is lost.
-        next.assert_contains("it is unknown whether the changes were reverted");
+        next.assert_contains("ended early: the digest of the configuration before it is lost");
         return;
     }
     next.assert_contains("ended early: the device has the configuration from before it");
