@@ -65,6 +65,8 @@ pub(crate) struct Dispatcher {
     devices: HashMap<Arc<str>, Entry>,
     due: BTreeSet<(Timestamp, Arc<str>)>,
     queue: RunQueue,
+    /// The latest time that was the current one.
+    now: Timestamp,
 }
 
 impl Dispatcher {
@@ -73,6 +75,7 @@ impl Dispatcher {
             devices: HashMap::new(),
             due: BTreeSet::new(),
             queue: RunQueue::new(limits),
+            now: Timestamp::MIN,
         }
     }
 
@@ -245,12 +248,34 @@ impl Dispatcher {
         }
     }
 
+    /// After the clock was set back, no device waits until it is again as late as before.
+    fn follow_clock(&mut self, now: Timestamp) {
+        let is_set_back = now < self.now;
+        self.now = now;
+        if !is_set_back {
+            return;
+        }
+        for (name, entry) in &mut self.devices {
+            let Some(due) = entry.next_due else {
+                continue;
+            };
+            let schedule = &entry.device.schedule;
+            let latest = schedule.next_after_failures(name, now, entry.failures);
+            if latest < due {
+                self.due.remove(&(due, Arc::clone(name)));
+                self.due.insert((latest, Arc::clone(name)));
+                entry.next_due = Some(latest);
+            }
+        }
+    }
+
     /// The next run that starts now.
     pub(crate) fn next_start(
         &mut self,
         now: Timestamp,
         permitted: PermittedRuns,
     ) -> Option<RunToStart> {
+        self.follow_clock(now);
         while let Some((due, _)) = self.due.first()
             && *due <= now
         {
@@ -356,150 +381,4 @@ fn member_of(devices: &HashMap<Arc<str>, Entry>, device: &str) -> Membership {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use jiff::tz::TimeZone;
-
-    use super::*;
-
-    #[test]
-    fn requests_expire_and_scheduled_runs_do_not() {
-        let limits = QueueLimits {
-            all: 1,
-            per_site: None,
-            per_jump_host: None,
-        };
-        let now: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
-        let mut dispatcher = Dispatcher::new(limits);
-        for (number, minutes) in [(1, 61), (2, 60), (3, 59)] {
-            let cause = RunCause::Request {
-                run: RunId(number),
-                kind: Some(RunKind::Apply),
-            };
-            let requested = now - SignedDuration::from_mins(minutes);
-            dispatcher.request("sw1", cause, 0, requested);
-        }
-        let scheduled = Waiting {
-            device: "sw2".into(),
-            cause: RunCause::Schedule,
-            due: now - SignedDuration::from_hours(48),
-        };
-        dispatcher.queue.add(scheduled, 0);
-        let oldest = now - SignedDuration::from_hours(1);
-        assert_eq!(dispatcher.take_expired(oldest), [RunId(1), RunId(2)]);
-        assert_eq!(dispatcher.waiting(), 2);
-    }
-
-    #[test]
-    fn a_waiting_request_states_why_and_without_the_store_only_plans_start() {
-        let limits = QueueLimits {
-            all: 3,
-            per_site: Some(1),
-            per_jump_host: Some(1),
-        };
-        let now: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
-        let schedule = Arc::new(DeviceSchedule {
-            interval: Duration::from_secs(3600),
-            splay: Duration::from_secs(3600),
-            windows: Vec::new(),
-            zone: TimeZone::UTC,
-            applies: true,
-            needs_approval: false,
-            priority: 0,
-        });
-        let places = [
-            ("sw1", Some("a"), Some("j1")),
-            ("sw2", Some("a"), None),
-            ("sw3", Some("b"), Some("j1")),
-            ("sw4", None, None),
-        ];
-        let devices = places.map(|(name, site, jump_host)| ScheduledDevice {
-            name: name.into(),
-            schedule: Arc::clone(&schedule),
-            member: Membership {
-                site: site.map(str::to_owned),
-                jump_host: jump_host.map(str::to_owned),
-            },
-        });
-        let mut dispatcher = Dispatcher::new(limits);
-        dispatcher.set_devices(devices.into(), limits, &BTreeMap::new(), now);
-        let mut request = |number: i64, device: &str| {
-            let cause = RunCause::Request {
-                run: RunId(number),
-                kind: Some(RunKind::Apply),
-            };
-            dispatcher.request(device, cause, 0, now);
-        };
-        for (number, device) in [(1, "sw1"), (2, "sw1"), (3, "sw2"), (4, "sw3"), (5, "sw4")] {
-            request(number, device);
-        }
-        // Requests wait for the store; a scheduled run does not change its device.
-        let due = now + Duration::from_secs(3600);
-        let plan = dispatcher.next_start(due, PermittedRuns::ScheduledPlans);
-        let plan = plan.unwrap();
-        assert_eq!(plan.kind, RunKind::Plan);
-        assert!(matches!(plan.cause, RunCause::Schedule));
-        dispatcher.finish(&plan.device, false, due);
-        let start = dispatcher.next_start(now, PermittedRuns::All).unwrap();
-        assert_eq!(&*start.device, "sw1");
-        let reasons = |dispatcher: &Dispatcher| {
-            let found = (1..=5).map(|run| dispatcher.wait_reason(RunId(run)));
-            found
-                .map(|why| why.map_or_else(String::new, |why| why.to_string()))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            reasons(&dispatcher),
-            [
-                "",
-                "device runs",
-                "limit per_site",
-                "limit per_jump",
-                "starts soon"
-            ]
-        );
-        let full = QueueLimits { all: 1, ..limits };
-        dispatcher.queue.set_limits(full);
-        assert_eq!(reasons(&dispatcher)[4], "limit concurrency");
-    }
-
-    #[test]
-    fn request_to_apply_plans_after_the_device_got_mode_plan() {
-        let limits = QueueLimits {
-            all: 10,
-            per_site: None,
-            per_jump_host: None,
-        };
-        let now: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
-        for (applies, requested, expected) in [
-            (true, RunKind::Apply, RunKind::Apply),
-            (false, RunKind::Apply, RunKind::Plan),
-            (false, RunKind::Noop, RunKind::Noop),
-        ] {
-            let schedule = DeviceSchedule {
-                interval: Duration::from_secs(3600),
-                splay: Duration::from_secs(3600),
-                windows: Vec::new(),
-                zone: TimeZone::UTC,
-                applies,
-                needs_approval: false,
-                priority: 0,
-            };
-            let device = ScheduledDevice {
-                name: "sw1".into(),
-                schedule: Arc::new(schedule),
-                member: Membership::default(),
-            };
-            let mut dispatcher = Dispatcher::new(limits);
-            dispatcher.set_devices(vec![device], limits, &BTreeMap::new(), now);
-            let cause = RunCause::Request {
-                run: RunId(1),
-                kind: Some(requested),
-            };
-            dispatcher.request("sw1", cause, 0, now);
-            let start = dispatcher.next_start(now, PermittedRuns::All).unwrap();
-            assert_eq!(start.kind, expected);
-        }
-    }
-}
+mod tests;
