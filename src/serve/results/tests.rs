@@ -277,3 +277,35 @@ fn results_of_an_outage_are_stored_once_though_the_server_is_killed_meanwhile() 
     assert_eq!(times, (0..RESULTS).map(time).collect::<Vec<_>>());
     assert!(found.iter().all(|run| run.status == RunStatus::Unchanged));
 }
+
+#[test]
+fn results_wait_while_the_server_permits_no_writes() {
+    if PostgreSql::shared().is_none() {
+        return;
+    }
+    let server = PostgreSql::start(None).unwrap();
+    let location = server.address(&server.new_database());
+    let location = StoreLocation::parse(location.as_ref(), "".as_ref()).unwrap();
+    let history = HistoryStore::open(location.into()).unwrap();
+    let permit = |is_read_only: bool| {
+        let value = if is_read_only { "on" } else { "off" };
+        let set = format!("ALTER SYSTEM SET default_transaction_read_only = {value}");
+        server.execute("postgres", &set);
+        server.kill_and_wait();
+    };
+    let sandbox = Sandbox::new();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    sandbox.add((0..3).map(|minute| ended(new_run(time(minute)))));
+    permit(true);
+    loop {
+        // The first error is that of the killed server.
+        let error = runtime.block_on(sandbox.deliver(&history)).unwrap_err();
+        assert_eq!(error.problem, StoreProblem::Unreachable, "{error}");
+        if error.to_string().contains("permits no writes") {
+            break;
+        }
+    }
+    permit(false);
+    while runtime.block_on(sandbox.deliver(&history)).is_err() {}
+    assert_eq!(runtime.block_on(runs(&history)).len(), 3);
+}

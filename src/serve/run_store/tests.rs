@@ -3,9 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jiff::SignedDuration;
+use test_support::postgresql::PostgreSql;
+
 use super::*;
 use crate::history::runs::RunFilter;
-use crate::history::{CatalogOrigin, HistoryOptions, HistoryStore, Requester, RunUuid};
+use crate::history::{
+    CatalogOrigin, HistoryOptions, HistoryStore, Requester, RunUuid, StoreLocation,
+};
 use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 
@@ -177,4 +182,53 @@ async fn a_start_that_comes_late_or_twice_changes_no_run() {
     let runs = history.query(move |reader| reader.runs(&all)).await;
     let statuses: Vec<RunStatus> = runs.unwrap().iter().map(|run| run.status).collect();
     assert_eq!(statuses, [RunStatus::Running, RunStatus::Interrupted]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_come_twice_in_another_order_and_after_a_takeover() {
+    let Some(server) = PostgreSql::shared() else {
+        return;
+    };
+    let database = server.new_database();
+    let location = StoreLocation::parse(server.address(&database).as_ref(), "".as_ref());
+    let history = HistoryStore::open(location.unwrap().into()).unwrap();
+    let number = |statement: &str| {
+        let number = server.execute(&database, statement);
+        number.parse::<u64>().unwrap()
+    };
+    server.execute(
+        &database,
+        "INSERT INTO switchtender.lease (name, owner, boot, epoch, beat)
+         VALUES ('shard:default/0', 'one', 'boot', 1, 1)",
+    );
+    let right = RunRight {
+        node: "one".to_owned(),
+        shard: "default/0".to_owned(),
+        epoch: 1,
+    };
+    let start: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
+    let [first, second, third] = [0, 1, 2].map(|minutes| {
+        let mut result = ended(new_run(start + SignedDuration::from_mins(minutes)));
+        result.right = Some(right.clone());
+        result.due.failures = u32::try_from(minutes).unwrap();
+        Arc::new(result)
+    });
+    for result in [&second, &first, &second, &first] {
+        history.finish(Arc::clone(result)).await.unwrap();
+    }
+    let late = "SELECT count(*) FROM switchtender.run WHERE is_late";
+    assert_eq!(number("SELECT count(*) FROM switchtender.run"), 2);
+    assert_eq!(number(late), 0);
+    let before = history.query(|reader| reader.schedules()).await.unwrap();
+    let takeover = "UPDATE switchtender.lease SET owner = 'two', epoch = 2";
+    server.execute(&database, takeover);
+    for result in [&third, &third, &first] {
+        history.finish(Arc::clone(result)).await.unwrap();
+    }
+    assert_eq!(number("SELECT count(*) FROM switchtender.run"), 3);
+    assert_eq!(number(late), 1);
+    // It says nothing about the device.
+    let after = history.query(|reader| reader.schedules()).await.unwrap();
+    assert_eq!(before["sw1"].failures, after["sw1"].failures);
+    assert_eq!(before["sw1"].next_due, after["sw1"].next_due);
 }

@@ -21,6 +21,8 @@ pub(super) const OTHER: &str = "two";
 /// Nodes with the devices of a laboratory.
 pub(super) struct TestFleet {
     pub(super) lab: Lab,
+    server: &'static PostgreSql,
+    database: String,
     pub(super) store: String,
     lease: &'static str,
 }
@@ -33,15 +35,27 @@ impl TestFleet {
 
     /// As [`Self::new`], with these devices.
     pub(super) async fn of(devices: &[&str], lease: &'static str) -> Option<Self> {
+        Self::with_faults(devices, lease, &[]).await
+    }
+
+    /// With faults of the first device.
+    async fn with_faults(devices: &[&str], lease: &'static str, faults: &[&str]) -> Option<Self> {
         let server = PostgreSql::shared()?;
         let mut lab = Lab::new();
-        for device in devices {
-            lab.add_switch(device, &[]).await;
+        for (at, device) in devices.iter().enumerate() {
+            let faults = if at == 0 { faults } else { &[] };
+            lab.add_switch(device, faults).await;
             lab.write_resources(device, &[vlan(42, "round0")]);
         }
         lab.write_inventory();
-        let store = server.address(&server.new_database());
-        Some(Self { lab, store, lease })
+        let database = server.new_database();
+        Some(Self {
+            lab,
+            server,
+            store: server.address(&database),
+            database,
+            lease,
+        })
     }
 
     async fn start(&self, node: &str) -> ServeProcess {
@@ -50,6 +64,15 @@ impl TestFleet {
 
     /// Starts a node of another program.
     pub(super) async fn start_program(&self, program: &Path, node: &str) -> ServeProcess {
+        let file = self.write_settings(node);
+        let command: (&Path, &[&str]) = (program, &["--config", &file]);
+        let mut process = ServeProcess::of_program(command, &self.lab, &[]);
+        process.line("serving ").await;
+        process
+    }
+
+    /// Writes the settings of a node. Returns their file.
+    fn write_settings(&self, node: &str) -> String {
         let settings = format!(
             "listen = \"127.0.0.1:0\"\nstate_dir = \"state-{node}\"\nstore = \"{}\"\n\
              [fleet]\nnode = \"{node}\"\nlease = \"{}\"\n\
@@ -64,10 +87,7 @@ impl TestFleet {
             std::fs::create_dir_all(self.lab.path(&format!("state-{node}"))).unwrap();
             std::fs::copy(key(OWNER), key(node)).unwrap();
         }
-        let command: (&Path, &[&str]) = (program, &["--config", &file]);
-        let mut process = ServeProcess::of_program(command, &self.lab, &[]);
-        process.line("serving ").await;
-        process
+        file
     }
 
     pub(super) async fn status(&self) -> Value {
@@ -111,6 +131,16 @@ impl TestFleet {
         (owner, other)
     }
 
+    /// The number of runs with a condition, as the database has them.
+    fn count(&self, condition: &str) -> usize {
+        let count = format!(
+            "SELECT count(*) FROM switchtender.run
+             JOIN switchtender.device ON device.id = run.device WHERE {condition}"
+        );
+        let count = self.server.execute(&self.database, &count);
+        count.parse().unwrap()
+    }
+
     async fn runs(&self, status: &str) -> usize {
         let store = ["--store", &self.store, "--limit", "100000"];
         let mut all = vec!["history", "--output", "json"];
@@ -133,17 +163,86 @@ impl TestFleet {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_node_is_replaced_after_its_lease() {
+    let faults = ["stall-after=^name round0"];
+    let Some(fleet) = TestFleet::with_faults(&["sw1", "sw2"], "3s", &faults).await else {
+        return;
+    };
+    let owner = fleet.start(OWNER).await;
+    // Its run has changed the device, and waits for an answer.
+    within_limit("a run that changes the device", async {
+        while fleet.lab.switches["sw1"].fired_faults() == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    assert_eq!(
+        fleet.count("node = 'one' AND device.name = 'sw1' AND ended IS NULL"),
+        1
+    );
+    owner.kill().await;
+    let mut left = fleet.start(OTHER).await;
+    left.stored("sw1", "changed").await;
+    assert_eq!(fleet.count("node = 'one' AND ended IS NULL"), 0);
+    let interrupted = "node = 'one' AND device.name = 'sw1' AND status = 'interrupted'";
+    assert_eq!(fleet.count(interrupted), 1);
+    let vlans = fleet.lab.switches["sw1"].vlans();
+    assert!(
+        vlans.contains(&(42, "round0".to_owned(), false)),
+        "{vlans:?}"
+    );
+    left.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn owner_that_does_not_reach_its_devices_stays() {
+    let Some(mut fleet) = TestFleet::new("3s").await else {
+        return;
+    };
+    let (mut owner, left) = fleet.pair().await;
+    owner.stored("sw1", "changed").await;
+    fleet.lab.switches.remove("sw1").unwrap().stop().await;
+    let unreachable = "device.name = 'sw1' AND is_unreachable AND node = 'one'";
+    within_limit("an unreachable device", async {
+        while fleet.count(unreachable) == 0 {
+            owner.stored("sw2", "unchanged").await;
+        }
+    })
+    .await;
+    let ended = fleet.count("device.name = 'sw2' AND ended IS NOT NULL");
+    // Longer than a lease: a run starts every second.
+    within_limit("runs of the other device", async {
+        while fleet.count("device.name = 'sw2' AND ended IS NOT NULL") < ended + 5 {
+            owner.stored("sw2", "unchanged").await;
+        }
+    })
+    .await;
+    assert_eq!(fleet.count("node = 'two'"), 0);
+    owner.stop().await;
+    left.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn second_process_with_the_name_of_a_node_runs_nothing() {
     let Some(fleet) = TestFleet::new("3s").await else {
         return;
     };
-    let (mut owner, mut left) = fleet.pair().await;
+    let mut owner = fleet.start(OWNER).await;
     owner.stored("sw1", "changed").await;
-    owner.kill().await;
-    fleet.owned_by(OTHER).await;
-    left.stored("sw1", "unchanged").await;
-    let runs = fleet.runs("running").await;
-    assert!(runs <= 2, "the runs of the killed node have ended: {runs}");
-    left.stop().await;
+    fleet.write_settings(OTHER);
+    let settings = std::fs::read_to_string(fleet.lab.path("serve-two.toml")).unwrap();
+    let same = settings.replace("node = \"two\"", "node = \"one\"");
+    std::fs::write(fleet.lab.path("serve-same.toml"), same).unwrap();
+    let mut second = ServeProcess::start_with(&fleet.lab, &["--config", "serve-same.toml"]).await;
+    second.line("another process is the node `one`").await;
+    // Longer than a lease: a run starts every second.
+    for _ in 0..5 {
+        owner.stored("sw1", "unchanged").await;
+    }
+    owner.stop().await;
+    // The first one has released the name.
+    second.stored("sw1", "unchanged").await;
+    second.stop().await;
+    assert_eq!(fleet.runs("interrupted").await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
