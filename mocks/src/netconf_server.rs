@@ -113,7 +113,7 @@ impl NetconfServer {
             port,
             faults: &options.faults,
             log: None,
-            exchanges_in_memory: 10_000,
+            exchanges_in_memory: 100_000,
         };
         let (running, listener) = RunningMock::listen(state, listen).await?;
         let serve = server(&running, account, running.device.device.clone());

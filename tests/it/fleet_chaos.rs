@@ -1,33 +1,39 @@
-//! Several processes with one database change mock devices, while faults happen to processes, paths and the database.
+//! Several processes with one database change mock devices, while faults happen to processes, paths, clocks and the
+//! database.
 //!
-//! Each process wants another value, and the values change all the time, so that every run writes. The devices log
-//! what arrives. No write may arrive after one of a newer lease, and no result may be lost or stored twice. The control
-//! has a database for each process, which nothing coordinates: there the judge must find stale writes.
+//! Each process wants other values, and they change all the time, so that every run writes. The devices log what
+//! arrives. No write may arrive after one of a newer lease, no run may write between those of another process, and no
+//! result may be lost or stored twice. The control has a database for each process, which nothing coordinates: there
+//! the judge must find stale writes.
 //!
-//! `SWITCHTENDER_CHAOS_SECONDS=1800` and `SWITCHTENDER_CHAOS_SEED=7` set time and seed; without them it is a sample.
+//! Without variables it is a sample. `SWITCHTENDER_CHAOS_SECONDS=1800` is the time for each of five seeds, and
+//! `SWITCHTENDER_CHAOS_SEED=7` chooses one seed.
 
 mod database;
+mod evidence;
+mod fault;
 mod judge;
 mod node;
 mod path;
-mod seed;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use test_support::catalog::{catalog, resource, vlan};
 use test_support::lab::Lab;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
-use database::{Database, DatabaseFault};
-use judge::{DeviceLog, Leases, Verdict};
-use node::{Fault, Node};
-use seed::Seed;
+use database::{Database, Standby};
+use fault::Seed;
+use judge::Verdict;
+use node::Node;
 
 /// The time of the sample.
-const SAMPLE: Duration = Duration::from_secs(45);
+const SAMPLE: Duration = Duration::from_secs(60);
 /// A limit that only a defect exceeds.
 const LIMIT: Duration = Duration::from_secs(180);
 const NODES: [&str; 3] = ["a", "b", "c"];
@@ -35,6 +41,8 @@ const NODES: [&str; 3] = ["a", "b", "c"];
 const LEASE: Duration = Duration::from_secs(3);
 /// Between two changes of the desired values.
 const ROUND: Duration = Duration::from_millis(400);
+/// Each answer of a device takes this time: faults meet runs that write.
+const SLOW: &[&str] = &["latency=20ms"];
 
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
@@ -42,23 +50,28 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// What a process wants of a device in a round. The value names both.
-fn desired(device: &str, value: &str) -> serde_json::Value {
-    match device {
-        name if name.starts_with("sw") => vlan(42, value),
-        name if name.starts_with("lb") => {
-            let node = json!({"ensure": "present", "address": "192.0.2.1", "description": value});
-            resource("F5_node", "/Common/chaos", node)
-        }
-        _ => resource("Ietf_system", "default", json!({"hostname": value})),
+fn desired(device: &str, value: &str) -> Vec<Value> {
+    if device.starts_with("sw") {
+        (42..45).map(|number| vlan(number, value)).collect()
+    } else if device.starts_with("lb") {
+        let node = |number: u8| {
+            let address = format!("192.0.2.{number}");
+            let node = json!({"ensure": "present", "address": address, "description": value});
+            resource("F5_node", &format!("/Common/chaos{number}"), node)
+        };
+        (1..4).map(node).collect()
+    } else {
+        let system = json!({"hostname": value});
+        vec![resource("Ietf_system", "default", system)]
     }
 }
 
 /// The devices: a command line, a REST server and a NETCONF server of each number.
 async fn devices(lab: &mut Lab) -> Vec<String> {
     for number in 0..3 {
-        lab.add_switch(&format!("sw{number}"), &[]).await;
-        lab.add_load_balancer(&format!("lb{number}"), &[]).await;
-        lab.add_netconf_server(&format!("nc{number}"), &[]).await;
+        lab.add_switch(&format!("sw{number}"), SLOW).await;
+        lab.add_load_balancer(&format!("lb{number}"), SLOW).await;
+        lab.add_netconf_server(&format!("nc{number}"), SLOW).await;
     }
     lab.devices.keys().cloned().collect()
 }
@@ -72,7 +85,7 @@ async fn change_values(nodes: Arc<Vec<Node>>, devices: Vec<String>, stop: Arc<At
         for node in nodes.iter() {
             for device in &devices {
                 let value = format!("n{}r{round}", node.name);
-                let resources = [desired(device, &value)];
+                let resources = desired(device, &value);
                 node.write_catalog(device, &catalog(&format!("{device}.lab.test"), &resources));
             }
         }
@@ -80,163 +93,210 @@ async fn change_values(nodes: Arc<Vec<Node>>, devices: Vec<String>, stop: Arc<At
     }
 }
 
-/// What happened in a time of faults.
-struct Chaos {
-    verdict: Verdict,
-    faults: Vec<(Fault, usize)>,
-}
+/// The number of faults of each kind.
+type FaultCounts = BTreeMap<String, usize>;
 
-/// Runs processes under faults for a time. `database`: what happens to their database; without it, each has its own.
-async fn chaos(seed: u64, time: Duration, database: Option<DatabaseFault>) -> Option<Chaos> {
-    let is_coordinated = database.is_some();
-    let server = Arc::new(Database::start(database.unwrap_or_default())?);
-    let mut lab = Lab::new();
-    let devices = devices(&mut lab).await;
-    let databases: Vec<String> = NODES.iter().map(|_| server.new_database()).collect();
-    let database = |at: usize| &*databases[if is_coordinated { 0 } else { at }];
-    let mut nodes = Vec::new();
-    for (at, name) in NODES.into_iter().enumerate() {
-        nodes.push(Node::new(&lab, name, &server, database(at)).await);
-    }
-    let nodes = Arc::new(nodes);
-    let is_over = Arc::new(AtomicBool::new(false));
-    let values = change_values(Arc::clone(&nodes), devices.clone(), Arc::clone(&is_over));
-    let values = tokio::spawn(values);
-    nodes[0].start().await;
-    nodes[0].run(&["fleet", "reshard", "default", "3"]).await;
-    let mut leases = Leases::watch(&server, database(0));
-    for node in &nodes[1..] {
-        node.take_key(&nodes[0]);
-        node.start().await;
-    }
+/// Runs processes under faults for a time, and counts the faults.
+async fn suffer(
+    seed: u64,
+    time: Duration,
+    nodes: &Arc<Vec<Node>>,
+    server: Option<&Arc<Database>>,
+) -> FaultCounts {
     let mut faults = JoinSet::new();
+    let end = Instant::now() + time;
     for at in 0..nodes.len() {
-        let (nodes, server) = (Arc::clone(&nodes), Arc::clone(&server));
-        let mut seed = Seed::new(seed.wrapping_mul(31).wrapping_add(at as u64));
+        let (nodes, mut seed) = (Arc::clone(nodes), Seed::new(seed, at));
         faults.spawn(async move {
-            let mut counts = Vec::new();
-            let end = tokio::time::Instant::now() + time;
-            while tokio::time::Instant::now() < end {
-                let fault = seed.fault(is_coordinated && at == 0);
-                nodes[at].suffer(fault, seed.time(LEASE), &server).await;
-                counts.push(fault);
+            let mut suffered = Vec::new();
+            while Instant::now() < end {
+                let fault = seed.fault();
+                nodes[at].suffer(fault, seed.time(LEASE)).await;
+                suffered.push(format!("{fault:?}"));
                 tokio::time::sleep(seed.time(LEASE)).await;
             }
-            counts
+            suffered
         });
     }
-    let mut counted: Vec<(Fault, usize)> = Fault::ALL.map(|fault| (fault, 0)).into();
+    if let Some(server) = server.map(Arc::clone) {
+        let mut seed = Seed::new(seed, nodes.len());
+        faults.spawn(async move {
+            let mut suffered = Vec::new();
+            while Instant::now() < end {
+                // Longer than after another fault: nobody acquires a lease after it.
+                tokio::time::sleep(seed.time(LEASE) * 3).await;
+                let (fault, time) = (seed.database_fault(), seed.time(LEASE));
+                let server = Arc::clone(&server);
+                tokio::task::spawn_blocking(move || server.suffer(fault, time))
+                    .await
+                    .unwrap();
+                suffered.push(format!("database {fault:?}"));
+            }
+            suffered
+        });
+    }
+    let mut counts = FaultCounts::new();
     while let Some(ended) = faults.join_next().await {
         for fault in ended.unwrap() {
-            counted.iter_mut().find(|(one, _)| *one == fault).unwrap().1 += 1;
+            *counts.entry(fault).or_default() += 1;
         }
     }
-    // All runs well again: every device is changed once more.
-    let logs: Vec<DeviceLog> = devices
-        .iter()
-        .map(|name| DeviceLog::new(name, lab.log(name)))
-        .collect();
-    let writes = || logs.iter().map(DeviceLog::count).collect::<Vec<_>>();
-    let before = writes();
-    let all_written = async {
-        while writes().iter().zip(&before).any(|(now, then)| now <= then) {
-            tokio::time::sleep(ROUND).await;
-        }
-    };
-    let ended = tokio::time::timeout(LIMIT, all_written).await;
-    assert!(
-        ended.is_ok(),
-        "a device is not changed any more: {before:?} {:?}\n{}",
-        writes(),
-        Node::logs(&nodes)
-    );
-    is_over.store(true, Ordering::Relaxed);
-    values.await.unwrap();
-    for node in nodes.iter() {
-        node.stop().await;
-    }
-    leases.read();
-    let verdict = judge::judge(&logs, &leases);
-    Some(Chaos {
-        verdict,
-        faults: counted,
-    })
+    counts
+}
+
+/// A time of faults.
+struct Chaos {
+    seed: u64,
+    time: Duration,
+    /// The standby of the database. `None`: each process has a database of its own, without faults.
+    standby: Option<Standby>,
 }
 
 impl Chaos {
-    fn print(&self, seed: u64) {
-        let faults: Vec<String> = self
-            .faults
-            .iter()
-            .map(|(fault, count)| format!("{fault:?} {count}"))
-            .collect();
+    /// Runs processes under faults, and judges what devices and database have then. `None`: a program is missing.
+    async fn run(&self) -> Option<Verdict> {
+        let kind = self.standby.unwrap_or(Standby::Asynchronous);
+        let server = Arc::new(Database::start(kind)?);
+        let mut lab = Lab::new();
+        let devices = devices(&mut lab).await;
+        let first = server.new_database();
+        let mut nodes = Vec::new();
+        for (at, name) in NODES.into_iter().enumerate() {
+            let is_shared = at == 0 || self.standby.is_some();
+            let database = if is_shared {
+                first.clone()
+            } else {
+                server.new_database()
+            };
+            nodes.push(Node::new(&lab, name, &server, &database).await);
+        }
+        let nodes = Arc::new(nodes);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let values = change_values(Arc::clone(&nodes), devices.clone(), Arc::clone(&is_over));
+        let values = tokio::spawn(values);
+        nodes[0].start().await;
+        nodes[0].run(&["fleet", "reshard", "default", "3"]).await;
+        server.watch(&first);
+        for node in &nodes[1..] {
+            node.take_key(&nodes[0]);
+            node.start().await;
+        }
+        let shared = self.standby.is_some().then_some(&server);
+        let faults = suffer(self.seed, self.time, &nodes, shared).await;
+        all_are_changed(&lab, &devices, &nodes).await;
+        is_over.store(true, Ordering::Relaxed);
+        values.await.unwrap();
+        for node in nodes.iter() {
+            node.stop().await;
+        }
+        let mut evidence = evidence::read(&server, &first);
+        for device in devices {
+            let writes = evidence::writes(lab.log(&device));
+            evidence.writes.insert(device, writes);
+        }
+        let verdict = evidence.judge();
+        self.print(&verdict, &faults);
+        Some(verdict)
+    }
+
+    fn print(&self, verdict: &Verdict, faults: &FaultCounts) {
         let Verdict {
             writes,
+            takeovers,
             stale,
+            overlapping,
             lost,
-            leases,
-            ..
-        } = &self.verdict;
+            doubled,
+        } = verdict;
+        let faults: Vec<String> = faults
+            .iter()
+            .map(|(fault, count)| format!("{fault} {count}"))
+            .collect();
+        let of = match self.standby {
+            Some(standby) => format!("{standby:?} standby").to_lowercase(),
+            None => "control".to_owned(),
+        };
         println!(
-            "seed {seed}: {writes} writes, {} stale, {} results lost, {leases} leases; faults: {}",
+            "seed {}, {of}, {} s: {writes} writes, {} stale, {} overlapping, {} results lost, {} doubled, \
+             {takeovers} takeovers; faults: {}",
+            self.seed,
+            self.time.as_secs(),
             stale.len(),
+            overlapping.len(),
             lost.len(),
+            doubled.len(),
             faults.join(", ")
         );
     }
 }
 
+/// Waits until every device is changed once more: all runs well again.
+async fn all_are_changed(lab: &Lab, devices: &[String], nodes: &[Node]) {
+    let writes = || {
+        let logs = devices.iter().map(|name| lab.log(name));
+        logs.map(|log| evidence::writes(log).len())
+            .collect::<Vec<_>>()
+    };
+    let before = writes();
+    let changed = async {
+        while writes().iter().zip(&before).any(|(now, then)| now <= then) {
+            tokio::time::sleep(ROUND).await;
+        }
+    };
+    let ended = tokio::time::timeout(LIMIT, changed).await;
+    assert!(
+        ended.is_ok(),
+        "a device is not changed any more: {before:?} {:?}\n{}",
+        writes(),
+        Node::logs(nodes)
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_write_is_stale_and_no_result_is_lost_under_faults() {
-    let seed = number("SWITCHTENDER_CHAOS_SEED").unwrap_or(1);
-    let time = number("SWITCHTENDER_CHAOS_SECONDS").map_or(SAMPLE, Duration::from_secs);
-    let Some(chaos) = chaos(seed, time, Some(DatabaseFault::Restart)).await else {
-        return;
+    let seconds = number("SWITCHTENDER_CHAOS_SECONDS").map(Duration::from_secs);
+    let seeds = match number("SWITCHTENDER_CHAOS_SEED") {
+        Some(seed) => seed..=seed,
+        None if seconds.is_some() => 1..=5,
+        None => 1..=1,
     };
-    chaos.print(seed);
-    let Verdict {
-        writes,
-        stale,
-        lost,
-        twice,
-        ..
-    } = &chaos.verdict;
-    assert!(*writes > 10, "{writes}");
-    assert!(stale.is_empty(), "{}", stale.join("\n"));
-    assert!(lost.is_empty(), "{}", lost.join("\n"));
-    assert!(twice.is_empty(), "{}", twice.join("\n"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_judge_finds_stale_writes_of_processes_that_nothing_coordinates() {
-    let Some(chaos) = chaos(1, Duration::from_secs(5), None).await else {
-        return;
-    };
-    chaos.print(1);
-    assert!(!chaos.verdict.stale.is_empty());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn no_write_is_stale_when_the_database_fails_over() {
-    for (fault, loses) in [
-        (DatabaseFault::FailOver, false),
-        (DatabaseFault::LossyFailOver, true),
-    ] {
-        let seed = number("SWITCHTENDER_CHAOS_SEED").unwrap_or(1);
-        let time = number("SWITCHTENDER_CHAOS_SECONDS").map_or(SAMPLE / 2, Duration::from_secs);
-        let Some(chaos) = chaos(seed, time, Some(fault)).await else {
-            return;
-        };
-        chaos.print(seed);
-        let Verdict {
-            stale, lost, twice, ..
-        } = &chaos.verdict;
-        assert!(chaos.verdict.writes > 10, "{}", chaos.verdict.writes);
-        assert!(stale.is_empty(), "{}", stale.join("\n"));
-        // What an asynchronous standby had not received is lost.
-        if !loses {
-            assert!(lost.is_empty(), "{}", lost.join("\n"));
-            assert!(twice.is_empty(), "{}", twice.join("\n"));
+    let time = seconds.unwrap_or(SAMPLE);
+    let mut problems = Vec::new();
+    for seed in seeds {
+        for (standby, time) in [
+            (Standby::Synchronous, time),
+            (Standby::Asynchronous, time / 3),
+        ] {
+            let chaos = Chaos {
+                seed,
+                time,
+                standby: Some(standby),
+            };
+            let Some(verdict) = chaos.run().await else {
+                return;
+            };
+            assert!(verdict.writes > 10, "{verdict:?}");
+            problems.extend(verdict.stale);
+            problems.extend(verdict.overlapping);
+            // What an asynchronous standby had not received is lost.
+            if standby == Standby::Synchronous {
+                problems.extend(verdict.lost);
+                problems.extend(verdict.doubled);
+            }
         }
     }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_judge_finds_writes_of_processes_that_nothing_coordinates() {
+    let chaos = Chaos {
+        seed: 1,
+        time: Duration::from_secs(15),
+        standby: None,
+    };
+    let Some(verdict) = chaos.run().await else {
+        return;
+    };
+    assert!(!verdict.stale.is_empty());
 }

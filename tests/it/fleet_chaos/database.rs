@@ -1,4 +1,4 @@
-//! The database of the processes, and its end.
+//! The database of the processes, and what happens to it.
 
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
@@ -6,23 +6,22 @@ use std::time::Duration;
 
 use test_support::postgresql::PostgreSql;
 
+use super::fault::DatabaseFault;
+
 /// How long a standby gets nothing before a failover that loses it.
 const LOST: Duration = Duration::from_millis(1500);
 
-/// What happens to the database.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum DatabaseFault {
-    /// It is killed, and starts again.
-    #[default]
-    Restart,
-    /// It ends, and its synchronous standby becomes the primary.
-    FailOver,
-    /// It ends, and a standby becomes the primary that lacks what was committed last.
-    LossyFailOver,
+/// What a standby has when it becomes the primary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standby {
+    /// All that was confirmed.
+    Synchronous,
+    /// Not what was committed last.
+    Asynchronous,
 }
 
 pub(super) struct Database {
-    fault: DatabaseFault,
+    kind: Standby,
     /// The port of the primary.
     pub(super) port: Arc<AtomicU16>,
     servers: Mutex<Servers>,
@@ -30,33 +29,30 @@ pub(super) struct Database {
 
 struct Servers {
     primary: PostgreSql,
-    standby: Option<PostgreSql>,
+    standby: PostgreSql,
+    /// Servers with acquisitions that a standby had not received.
     former: Vec<PostgreSql>,
 }
 
 impl Database {
-    /// `None`: PostgreSQL is missing.
-    pub(super) fn start(fault: DatabaseFault) -> Option<Self> {
-        let primary = PostgreSql::start(None)?;
+    /// `None`: PostgreSQL or libfaketime is missing.
+    pub(super) fn start(kind: Standby) -> Option<Self> {
+        let primary = PostgreSql::start_with_clock()?;
         let database = Self {
-            fault,
+            kind,
             port: Arc::new(AtomicU16::new(primary.port())),
             servers: Mutex::new(Servers {
+                standby: primary.start_standby(),
                 primary,
-                standby: None,
                 former: Vec::new(),
             }),
         };
-        database.add_standby(&mut database.servers.lock().unwrap());
+        database.require_standby(&database.servers.lock().unwrap());
         Some(database)
     }
 
-    fn add_standby(&self, servers: &mut Servers) {
-        if self.fault == DatabaseFault::Restart {
-            return;
-        }
-        servers.standby = Some(servers.primary.start_standby());
-        if self.fault == DatabaseFault::FailOver {
+    fn require_standby(&self, servers: &Servers) {
+        if self.kind == Standby::Synchronous {
             servers.primary.require_standby();
         }
     }
@@ -65,39 +61,55 @@ impl Database {
         self.servers.lock().unwrap().primary.new_database()
     }
 
+    pub(super) fn watch(&self, database: &str) {
+        super::evidence::watch(&self.servers.lock().unwrap().primary, database);
+    }
+
     pub(super) fn execute(&self, database: &str, statement: &str) -> String {
         let servers = self.servers.lock().unwrap();
         servers.primary.execute(database, statement)
     }
 
     /// What a statement returns on the primary, and on those before it.
-    pub(super) fn execute_on_all(&self, database: &str, statement: &str) -> String {
+    pub(super) fn execute_on_all(&self, database: &str, statement: &str) -> Vec<String> {
         let servers = self.servers.lock().unwrap();
-        let mut text = servers.primary.execute(database, statement);
+        let mut texts = vec![servers.primary.execute(database, statement)];
         for former in &servers.former {
             former.come_back();
-            text.push('\n');
-            text.push_str(&former.execute(database, statement));
+            texts.push(former.execute(database, statement));
             former.leave();
         }
-        text
+        texts
     }
 
-    /// The fault. Returns when a primary answers.
-    pub(super) fn fail(&self) {
+    /// A fault for a time. Returns when a primary answers, with the right time.
+    pub(super) fn suffer(&self, fault: DatabaseFault, time: Duration) {
         let mut servers = self.servers.lock().unwrap();
-        let Some(standby) = servers.standby.take() else {
-            return servers.primary.kill_and_wait();
-        };
-        if self.fault == DatabaseFault::LossyFailOver {
-            standby.end_stream();
+        match fault {
+            DatabaseFault::Restart => servers.primary.kill_and_wait(),
+            DatabaseFault::FailOver => self.fail_over(&mut servers),
+            DatabaseFault::Clock { hours } => {
+                servers.primary.set_clock(hours);
+                std::thread::sleep(time);
+                servers.primary.set_clock(0);
+            }
+        }
+    }
+
+    fn fail_over(&self, servers: &mut Servers) {
+        if self.kind == Standby::Asynchronous {
+            servers.standby.end_stream();
             std::thread::sleep(LOST);
         }
         servers.primary.leave();
-        standby.promote();
-        self.port.store(standby.port(), Ordering::Relaxed);
-        let former = std::mem::replace(&mut servers.primary, standby);
-        servers.former.push(former);
-        self.add_standby(&mut servers);
+        servers.standby.promote();
+        self.port.store(servers.standby.port(), Ordering::Relaxed);
+        let next = servers.standby.start_standby();
+        let primary = std::mem::replace(&mut servers.standby, next);
+        let former = std::mem::replace(&mut servers.primary, primary);
+        if self.kind == Standby::Asynchronous {
+            servers.former.push(former);
+        }
+        self.require_standby(servers);
     }
 }

@@ -1,238 +1,268 @@
-//! Decides from the logs of the devices and of the database whether a write was stale, and a result lost.
+//! Decides from logs whether a write was stale, two applies overlapped, or a result was lost or stored twice.
+//!
+//! It compares no clocks that a fault changes: an order of writes, numbers of acquisitions, and times since the boot.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use super::database::Database;
-use switchtender_mocks::ExchangeLog;
+/// What `/proc/uptime` rounds.
+const PRECISION: Duration = Duration::from_millis(10);
 
-/// Logs each acquisition of a lease, with the time of the database, which is on this host.
-const WATCH: &str = "
-    CREATE TABLE acquired (name TEXT, owner TEXT, epoch BIGINT, time DOUBLE PRECISION);
-    CREATE FUNCTION log_lease() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF NEW.owner IS NOT NULL AND (TG_OP = 'INSERT' OR NEW.epoch IS DISTINCT FROM OLD.epoch) THEN
-            INSERT INTO acquired VALUES (NEW.name, NEW.owner, NEW.epoch, extract(epoch FROM clock_timestamp()));
-        END IF;
-        RETURN NEW;
-    END $$;
-    CREATE TRIGGER log_lease AFTER INSERT OR UPDATE ON switchtender.lease
-        FOR EACH ROW EXECUTE FUNCTION log_lease();
-    INSERT INTO acquired SELECT name, owner, epoch, extract(epoch FROM clock_timestamp())
-        FROM switchtender.lease WHERE owner IS NOT NULL";
-
-/// The writes that a device received.
-pub(super) struct DeviceLog {
-    device: String,
-    log: ExchangeLog,
-    /// When the device started.
-    started: Duration,
+/// A write that a device accepted. Its value names the process and the round of desired values: the run.
+#[derive(Clone, Debug)]
+pub(super) struct Write {
+    pub(super) node: String,
+    pub(super) value: String,
+    /// Since the boot.
+    pub(super) time: Duration,
 }
 
-/// A write that a device received.
-struct Write {
-    node: String,
-    value: String,
-    time: Duration,
+/// A lease that a process acquired.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Acquisition {
+    pub(super) shard: String,
+    pub(super) epoch: i64,
+    pub(super) node: String,
+    /// Since the boot.
+    pub(super) time: Duration,
 }
 
-/// A value such as `nar17` of the process `a`, if a text has one.
-fn value(text: &str) -> Option<(&str, &str)> {
-    let words = text.split(|one: char| !one.is_ascii_alphanumeric());
-    let mut values = words.filter_map(|word| {
-        let (node, round) = word.strip_prefix('n')?.split_once('r')?;
-        let is_value =
-            node.len() == 1 && !round.is_empty() && round.bytes().all(|one| one.is_ascii_digit());
-        is_value.then_some((node, word))
-    });
-    values.next()
+/// The device, process and epoch of a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RunOwner {
+    pub(super) device: String,
+    pub(super) node: String,
+    pub(super) epoch: i64,
 }
 
-/// The rows of the answer to a statement.
-fn rows(text: &str) -> Vec<Vec<String>> {
-    let lines = text.lines().filter(|line| !line.is_empty());
-    let row = |line: &str| line.split('|').map(str::to_owned).collect();
-    lines.map(row).collect()
+/// What devices and the database show.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Evidence {
+    /// The writes of each device, in order.
+    pub(super) writes: BTreeMap<String, Vec<Write>>,
+    pub(super) acquired: BTreeSet<Acquisition>,
+    /// The shard of each device.
+    pub(super) shards: BTreeMap<String, String>,
+    /// The runs with a stored change, by device, resource and value.
+    pub(super) stored: BTreeMap<(String, String, String), BTreeSet<i64>>,
+    /// The number of runs that failed or were interrupted: their changes are unknown, and the store says so.
+    pub(super) unfinished: BTreeMap<RunOwner, usize>,
+    /// Runs without an end, after all processes have ended.
+    pub(super) open: usize,
 }
 
-fn now() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
-}
-
-impl DeviceLog {
-    pub(super) fn new(device: &str, log: &ExchangeLog) -> Self {
-        Self {
-            device: device.to_owned(),
-            log: log.clone(),
-            started: now() - log.age(),
-        }
-    }
-
-    fn writes(&self) -> Vec<Write> {
-        let exchanges = self.log.exchanges();
-        let writes = exchanges.iter().filter(|exchange| {
-            let received = &exchange.received;
-            // A refused write has no effect.
-            let is_taken = exchange.status.is_none_or(|status| status < 300)
-                && !exchange.answered.contains("<rpc-error>");
-            is_taken && !received.starts_with("GET ") && !received.starts_with("do ")
-        });
-        let write = |exchange: &switchtender_mocks::Exchange| {
-            let (node, value) = value(&exchange.received)?;
-            Some(Write {
-                node: node.to_owned(),
-                value: value.to_owned(),
-                time: self.started + Duration::from_millis(exchange.offset_ms),
-            })
-        };
-        writes.filter_map(write).collect()
-    }
-
-    pub(super) fn count(&self) -> usize {
-        self.writes().len()
-    }
-}
-
-/// The leases that were acquired, and the results, as the database has them.
-pub(super) struct Leases<'s> {
-    server: &'s Database,
-    database: String,
-    /// Epochs by time, of each shard and process.
-    acquired: BTreeMap<(String, String), Vec<(Duration, i64)>>,
-    /// The shards of the devices.
-    shards: BTreeMap<String, String>,
-    /// Values of stored results by device, with their number.
-    stored: BTreeMap<(String, String), usize>,
-    /// Devices and times of runs that were interrupted.
-    interrupted: Vec<(String, Duration, Duration)>,
-    open: usize,
-}
-
-impl<'s> Leases<'s> {
-    /// Logs the leases of a database from now on.
-    pub(super) fn watch(server: &'s Database, database: &str) -> Self {
-        server.execute(database, WATCH);
-        Self {
-            server,
-            database: database.to_owned(),
-            acquired: BTreeMap::new(),
-            shards: BTreeMap::new(),
-            stored: BTreeMap::new(),
-            interrupted: Vec::new(),
-            open: 0,
-        }
-    }
-
-    fn rows(&self, statement: &str) -> Vec<Vec<String>> {
-        rows(&self.server.execute(&self.database, statement))
-    }
-
-    /// Reads what was logged.
-    pub(super) fn read(&mut self) {
-        let seconds = |text: &str| Duration::from_secs_f64(text.parse().unwrap());
-        let acquired = "SELECT replace(name, 'shard:', ''), owner, time, epoch FROM acquired
-            WHERE name LIKE 'shard:%' ORDER BY epoch";
-        for row in rows(&self.server.execute_on_all(&self.database, acquired)) {
-            let of = (row[0].clone(), row[1].clone());
-            let epochs = self.acquired.entry(of).or_default();
-            epochs.push((seconds(&row[2]), row[3].parse().unwrap()));
-        }
-        let shards = "SELECT DISTINCT device.name, shard FROM switchtender.run
-            JOIN switchtender.device ON device.id = run.device WHERE shard IS NOT NULL";
-        for row in self.rows(shards) {
-            self.shards.insert(row[0].clone(), row[1].clone());
-        }
-        // A value that a run has changed is no result of it.
-        let results = "SELECT DISTINCT device.name, found[2], run.id FROM switchtender.resource_status
-            JOIN switchtender.run ON run.id = resource_status.run JOIN switchtender.device ON device.id = run.device,
-            regexp_matches(resource_status.record, '(previous_value\": ?\"|changed ''?)?(n[a-z]r[0-9]+)', 'g') AS found
-            WHERE resource_status.status = 'changed' AND found[1] IS NULL";
-        let runs = "SELECT device.name, started / 1000.0, ended / 1000.0 FROM switchtender.run
-            JOIN switchtender.device ON device.id = run.device
-            WHERE started IS NOT NULL AND run.status NOT IN ('changed', 'unchanged')";
-        for row in self.rows(results) {
-            *self
-                .stored
-                .entry((row[0].clone(), row[1].clone()))
-                .or_default() += 1;
-        }
-        for row in self.rows(runs) {
-            match &*row[2] {
-                "" => self.open += 1,
-                ended => self
-                    .interrupted
-                    .push((row[0].clone(), seconds(&row[1]), seconds(ended))),
-            }
-        }
-    }
-
-    /// The newest epoch that a process had for a device before a time. The clocks are equal up to a millisecond.
-    fn epoch(&self, device: &str, node: &str, time: Duration) -> i64 {
-        let shard = self.shards.get(device).cloned().unwrap_or_default();
-        let acquired = self
-            .acquired
-            .get(&(shard, node.to_owned()))
-            .into_iter()
-            .flatten();
-        let before = acquired.filter(|(acquired, _)| *acquired <= time + Duration::from_millis(1));
-        before.map(|(_, epoch)| *epoch).max().unwrap_or(0)
-    }
-}
-
-/// What the logs show.
+/// What the evidence shows.
+#[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) writes: usize,
-    /// Acquired leases.
-    pub(super) leases: usize,
+    /// Leases that another process had before.
+    pub(super) takeovers: usize,
     /// Writes after one of a newer lease.
     pub(super) stale: Vec<String>,
-    /// Writes whose result is not stored, and whose run was not interrupted.
+    /// Writes of a run after one of another process, which came after the first ones of the run.
+    pub(super) overlapping: Vec<String>,
+    /// Runs with a write, and without a result. Those without an end are some.
     pub(super) lost: Vec<String>,
-    /// Results that are stored twice, and runs without an end.
-    pub(super) twice: Vec<String>,
+    /// Changes with two results.
+    pub(super) doubled: Vec<String>,
 }
 
-pub(super) fn judge(logs: &[DeviceLog], leases: &Leases<'_>) -> Verdict {
-    let mut verdict = Verdict {
-        writes: 0,
-        leases: leases.acquired.values().map(Vec::len).sum(),
-        stale: Vec::new(),
-        lost: Vec::new(),
-        twice: Vec::new(),
-    };
-    for log in logs {
-        let device = &log.device;
-        let mut newest = (0, String::new());
-        let mut values = BTreeSet::new();
-        for Write { node, value, time } in log.writes() {
-            verdict.writes += 1;
-            let epoch = leases.epoch(device, &node, time);
+impl Evidence {
+    /// The newest epoch that a process had for a device at a time; zero if it never had one.
+    fn epoch(&self, device: &str, node: &str, time: Duration) -> i64 {
+        let Some(shard) = self.shards.get(device) else {
+            return 0;
+        };
+        let own = self
+            .acquired
+            .iter()
+            .filter(|one| one.shard == *shard && one.node == node && one.time <= time + PRECISION);
+        own.map(|one| one.epoch).max().unwrap_or(0)
+    }
+
+    fn takeovers(&self) -> usize {
+        let pairs = self.acquired.iter().zip(self.acquired.iter().skip(1));
+        pairs
+            .filter(|(one, next)| one.shard == next.shard && one.node != next.node)
+            .count()
+    }
+
+    pub(super) fn judge(&self) -> Verdict {
+        let mut verdict = Verdict {
+            takeovers: self.takeovers(),
+            ..Verdict::default()
+        };
+        for (device, writes) in &self.writes {
+            verdict.writes += writes.len();
+            self.judge_order(device, writes, &mut verdict);
+            self.judge_results(device, writes, &mut verdict);
+        }
+        if self.open > 0 {
+            verdict.lost.push(format!("{} runs have no end", self.open));
+        }
+        let doubled = self.stored.iter().filter(|(_, runs)| runs.len() > 1);
+        let doubled = doubled.map(|((device, resource, value), runs)| {
+            format!("{device}: {value} of {resource} in the runs {runs:?}")
+        });
+        verdict.doubled.extend(doubled);
+        verdict
+    }
+
+    fn judge_order(&self, device: &str, writes: &[Write], verdict: &mut Verdict) {
+        let mut newest = (0, "");
+        // Runs that another process has interrupted.
+        let mut interrupted = BTreeSet::new();
+        let mut last: Option<&Write> = None;
+        for write in writes {
+            let Write { node, value, time } = write;
+            let epoch = self.epoch(device, node, *time);
             if epoch < newest.0 {
                 verdict.stale.push(format!(
                     "{device}: {value} with epoch {epoch} after {} with epoch {}",
                     newest.1, newest.0
                 ));
             } else {
-                newest = (epoch, value.clone());
+                newest = (epoch, value);
             }
-            let is_stored = leases.stored.contains_key(&(device.clone(), value.clone()));
-            let mut interrupted = leases.interrupted.iter();
-            let is_interrupted = interrupted.any(|(other, started, ended)| {
-                other == device && *started <= time && time <= *ended
-            });
-            if !is_stored && !is_interrupted {
-                verdict.lost.push(format!("{device}: {value} at {time:?}"));
+            if let Some(last) = last.filter(|last| last.node != *node) {
+                interrupted.insert(&last.value);
+                if interrupted.contains(value) {
+                    verdict
+                        .overlapping
+                        .push(format!("{device}: {value} continues after {}", last.value));
+                }
             }
-            values.insert(value);
+            last = Some(write);
         }
     }
-    let twice = leases.stored.iter().filter(|(_, count)| **count > 1);
-    verdict
-        .twice
-        .extend(twice.map(|((device, value), count)| format!("{device}: {value} {count} times")));
-    if leases.open > 0 {
-        verdict
-            .twice
-            .push(format!("{} runs have no end", leases.open));
+
+    fn judge_results(&self, device: &str, writes: &[Write], verdict: &mut Verdict) {
+        let stored = self.stored.keys().filter(|(of, _, _)| of == device);
+        let stored: BTreeSet<&String> = stored.map(|(_, _, value)| value).collect();
+        let mut without: BTreeMap<RunOwner, BTreeSet<&str>> = BTreeMap::new();
+        for Write { node, value, time } in writes {
+            if !stored.contains(value) {
+                let owner = RunOwner {
+                    device: device.to_owned(),
+                    node: node.clone(),
+                    epoch: self.epoch(device, node, *time),
+                };
+                without.entry(owner).or_default().insert(value);
+            }
+        }
+        for (owner, values) in without {
+            let unfinished = self.unfinished.get(&owner).copied().unwrap_or(0);
+            if values.len() > unfinished {
+                verdict.lost.push(format!(
+                    "{device}: {values:?} of epoch {}, and {unfinished} unfinished runs",
+                    owner.epoch
+                ));
+            }
+        }
     }
-    verdict
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Made-up evidence: writes of the runs `na1`, `nb2` and `na3`, with acquisitions between them.
+    fn evidence() -> Evidence {
+        let acquired = |(node, epoch, second): (&str, i64, u64)| Acquisition {
+            shard: "default/0".to_owned(),
+            epoch,
+            node: node.to_owned(),
+            time: Duration::from_secs(second),
+        };
+        let runs = [("nar1", 1), ("nbr2", 2), ("nar3", 3)];
+        let stored = runs.map(|(value, run)| {
+            let key = ("sw1".to_owned(), "vlan".to_owned(), value.to_owned());
+            (key, BTreeSet::from([run]))
+        });
+        Evidence {
+            writes: writes(&[("nar1", 10), ("nar1", 11), ("nbr2", 20), ("nar3", 30)]),
+            acquired: BTreeSet::from([("a", 5, 1), ("b", 6, 15), ("a", 7, 25)].map(acquired)),
+            shards: BTreeMap::from([("sw1".to_owned(), "default/0".to_owned())]),
+            stored: BTreeMap::from(stored),
+            ..Evidence::default()
+        }
+    }
+
+    fn writes(writes: &[(&str, u64)]) -> BTreeMap<String, Vec<Write>> {
+        let writes = writes.iter().map(|(value, second)| Write {
+            node: value[1..2].to_owned(),
+            value: (*value).to_owned(),
+            time: Duration::from_secs(*second),
+        });
+        BTreeMap::from([("sw1".to_owned(), writes.collect())])
+    }
+
+    fn remove(evidence: &mut Evidence) {
+        evidence.stored.retain(|(_, _, value), _| value != "nbr2");
+    }
+
+    /// The numbers of stale and overlapping writes, and of lost and doubled results.
+    fn counts(change: impl FnOnce(&mut Evidence)) -> [usize; 4] {
+        let mut evidence = evidence();
+        change(&mut evidence);
+        let verdict = evidence.judge();
+        let Verdict {
+            stale,
+            overlapping,
+            lost,
+            doubled,
+            ..
+        } = &verdict;
+        [stale, overlapping, lost, doubled].map(Vec::len)
+    }
+
+    #[test]
+    fn nothing_is_wrong_with_writes_in_order() {
+        assert_eq!(counts(|_| ()), [0; 4]);
+        let verdict = evidence().judge();
+        assert_eq!((verdict.writes, verdict.takeovers), (4, 2));
+    }
+
+    #[test]
+    fn stale_and_overlapping_writes_are_seen() {
+        // A run begins after one of a newer lease.
+        let stale = writes(&[("nar1", 10), ("nbr2", 20), ("nar3", 22)]);
+        assert_eq!(counts(|one| one.writes = stale), [1, 0, 0, 0]);
+        // A run goes on after one of a newer lease.
+        let both = writes(&[("nar1", 10), ("nbr2", 20), ("nar1", 22), ("nar3", 30)]);
+        assert_eq!(counts(|one| one.writes = both), [1, 1, 0, 0]);
+        // A process without a lease.
+        let unknown = writes(&[("nar1", 10), ("ncr2", 20), ("nar3", 30)]);
+        assert_eq!(counts(|one| one.writes = unknown)[0], 1);
+        // Both in turn, with any leases.
+        let overlapping = |one: &mut Evidence| {
+            one.acquired.clear();
+            one.writes = writes(&[("nar1", 10), ("nbr2", 11), ("nar1", 12), ("nbr2", 13)]);
+        };
+        assert_eq!(counts(overlapping), [0, 2, 0, 0]);
+    }
+
+    #[test]
+    fn lost_and_doubled_results_are_seen() {
+        assert_eq!(counts(remove), [0, 0, 1, 0]);
+        // The store says that what the run changed is unknown, or what another one did.
+        let unfinished = |epoch: i64| {
+            counts(|one| {
+                remove(one);
+                let owner = RunOwner {
+                    device: "sw1".to_owned(),
+                    node: "b".to_owned(),
+                    epoch,
+                };
+                one.unfinished.insert(owner, 1);
+            })
+        };
+        assert_eq!(unfinished(6), [0; 4]);
+        assert_eq!(unfinished(7), [0, 0, 1, 0]);
+        assert_eq!(counts(|one| one.open = 1), [0, 0, 1, 0]);
+        let twice = |one: &mut Evidence| {
+            one.stored.values_mut().next().unwrap().insert(9);
+        };
+        assert_eq!(counts(twice), [0, 0, 0, 1]);
+    }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU16;
 use std::time::Duration;
 
 use serde_json::Value;
+use test_support::host_clock::HostClock;
 use test_support::lab::Lab;
 use test_support::{interrupt, program};
 use tokio::process::{Child, Command};
@@ -14,40 +15,14 @@ use tokio::sync::Mutex;
 
 use super::LIMIT;
 use super::database::Database;
+use super::fault::Fault;
 use super::path::{Path, PathState};
-
-/// What happens to a process, or to the database of all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// The database ends; it, or its standby, starts again.
-    Database,
-    /// The process is killed, and starts again.
-    Killed,
-    /// The process stops for a time.
-    Paused,
-    /// It does not reach the database.
-    NoDatabase,
-    /// Its paths to the devices hold what they accepted.
-    NoDevices,
-    /// Neither, and it stops: what it sent before arrives afterwards.
-    Alone,
-}
-
-impl Fault {
-    pub(super) const ALL: [Self; 6] = [
-        Self::Database,
-        Self::Killed,
-        Self::Paused,
-        Self::NoDatabase,
-        Self::NoDevices,
-        Self::Alone,
-    ];
-}
 
 pub(super) struct Node {
     pub(super) name: &'static str,
     directory: PathBuf,
     environment: Vec<(String, String)>,
+    clock: HostClock,
     database: Path,
     /// With the platform of its device: what a REST server gets has no session that could be ended, so its path is cut.
     devices: Vec<(Path, PathState)>,
@@ -90,10 +65,12 @@ impl Node {
         );
         std::fs::write(directory.join("serve.toml"), settings).unwrap();
         let environment = lab.environment.clone().into_iter().collect();
+        let clock = HostClock::new(directory.join("clock")).expect("the database has one");
         Self {
             name,
             directory,
             environment,
+            clock,
             database: server,
             devices,
             process: Mutex::default(),
@@ -144,8 +121,22 @@ impl Node {
         assert!(ended.is_ok(), "{arguments:?} fails");
     }
 
-    /// Starts the process, and waits until it serves. Its messages are added to its log.
+    /// Starts the process, and waits until it serves. It ends without the database, and is started again.
     pub(super) async fn start(&self) {
+        let serves = async {
+            loop {
+                if let Some(child) = self.start_once().await {
+                    return child;
+                }
+            }
+        };
+        let child = tokio::time::timeout(LIMIT, serves).await;
+        let child = child.unwrap_or_else(|_| panic!("{}: {}", self.name, self.log()));
+        *self.process.lock().await = Some(child);
+    }
+
+    /// Starts the process. Its messages are added to its log. `None`: it ends before it serves.
+    async fn start_once(&self) -> Option<Child> {
         let log = self.log_file();
         let begins = std::fs::metadata(&log).map_or(0, |data| data.len());
         let file = std::fs::OpenOptions::new()
@@ -154,24 +145,19 @@ impl Node {
             .open(&log)
             .unwrap();
         let mut command = self.command(&["serve", "-v"]);
-        command.stderr(file);
+        command.envs(self.clock.environment()).stderr(file);
         let mut child = command.spawn().unwrap();
-        let serves = async {
-            loop {
-                let text = std::fs::read(&log).unwrap();
-                let new = &text[usize::try_from(begins).unwrap()..];
-                if String::from_utf8_lossy(new).contains("serving ") {
-                    return true;
-                }
-                if child.try_wait().unwrap().is_some() {
-                    return false;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
+        loop {
+            let text = std::fs::read(&log).unwrap();
+            let new = &text[usize::try_from(begins).unwrap()..];
+            if String::from_utf8_lossy(new).contains("serving ") {
+                return Some(child);
             }
-        };
-        let serves = tokio::time::timeout(LIMIT, serves).await;
-        assert_eq!(serves, Ok(true), "{}: {}", self.name, self.log());
-        *self.process.lock().await = Some(child);
+            if child.try_wait().unwrap().is_some() {
+                return None;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Ends the process in order.
@@ -196,14 +182,8 @@ impl Node {
     }
 
     /// A fault for a time, and its end.
-    pub(super) async fn suffer(&self, fault: Fault, time: Duration, server: &Arc<Database>) {
+    pub(super) async fn suffer(&self, fault: Fault, time: Duration) {
         match fault {
-            Fault::Database => {
-                let server = Arc::clone(server);
-                tokio::task::spawn_blocking(move || server.fail())
-                    .await
-                    .unwrap();
-            }
             Fault::Killed => {
                 let mut child = self.process.lock().await.take().expect("it runs");
                 child.kill().await.unwrap();
@@ -233,6 +213,11 @@ impl Node {
                 self.open_devices();
                 self.database.set(PathState::Open);
                 self.signal("-CONT").await;
+            }
+            Fault::Clock { hours } => {
+                self.clock.set(hours);
+                tokio::time::sleep(time).await;
+                self.clock.set(0);
             }
         }
     }

@@ -7,6 +7,7 @@ pub mod certificates;
 pub mod device_host;
 pub mod difference;
 pub mod free_port;
+pub mod host_clock;
 pub mod interrupt;
 pub mod lab;
 pub mod peer;

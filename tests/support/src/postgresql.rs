@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{OnceLock, mpsc};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::free_port::free_port;
+use crate::host_clock::HostClock;
 use crate::peer;
 
 /// Starts the server again whenever it ends, and removes its directory at the end. Nothing is written durably.
@@ -29,7 +30,7 @@ if [ -n "$CERTIFICATE" ]; then
 fi
 while :; do
   while [ -e away ]; do sleep 0.1; done
-  "$BIN/postgres" -D data >>log 2>&1 &
+  LD_PRELOAD="$PRELOAD" "$BIN/postgres" -D data >>log 2>&1 &
   server=$!
   wait $server
   sleep 0.1
@@ -39,12 +40,26 @@ done
 /// The time in which a server starts.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// A running server. It ends with the process.
+/// A running server. It ends when it is dropped, and with the process.
 #[derive(Debug)]
 pub struct PostgreSql {
     directory: PathBuf,
     port: u16,
     databases: AtomicU32,
+    /// The process of the script.
+    script: u32,
+    clock: Option<HostClock>,
+}
+
+/// How a server starts.
+#[derive(Default)]
+struct StartOptions<'o> {
+    /// A certificate and its key as PEM.
+    identity: Option<(&'o str, &'o str)>,
+    /// The port of the server of which it is a standby.
+    primary: Option<u16>,
+    /// Tests set its clock.
+    has_clock: bool,
 }
 
 /// The directory of the newest version.
@@ -70,7 +85,22 @@ impl PostgreSql {
     /// # Panics
     /// If the server does not start, or is missing and required.
     pub fn start(identity: Option<(&str, &str)>) -> Option<Self> {
-        Self::start_from(identity, None)
+        Self::start_with(&StartOptions {
+            identity,
+            ..StartOptions::default()
+        })
+    }
+
+    /// A server whose clock a test sets. `None`: PostgreSQL or libfaketime is missing, and the test says that it is
+    /// skipped.
+    ///
+    /// # Panics
+    /// If the server does not start, or something is missing and required.
+    pub fn start_with_clock() -> Option<Self> {
+        Self::start_with(&StartOptions {
+            has_clock: true,
+            ..StartOptions::default()
+        })
     }
 
     /// A standby of this server, to which it streams.
@@ -78,7 +108,24 @@ impl PostgreSql {
     /// # Panics
     /// If it does not start.
     pub fn start_standby(&self) -> Self {
-        Self::start_from(None, Some(self.port)).expect("PostgreSQL is there")
+        let options = StartOptions {
+            primary: Some(self.port),
+            has_clock: self.clock.is_some(),
+            ..StartOptions::default()
+        };
+        Self::start_with(&options).expect("PostgreSQL is there")
+    }
+
+    /// Sets the clock of the server.
+    ///
+    /// # Panics
+    /// If the server has no such clock, or the time of the server does not change.
+    pub fn set_clock(&self, hours: i8) {
+        self.clock.as_ref().expect("it has a clock").set(hours);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let real = now.expect("it is after 1970").as_secs();
+        let offset = format!("SELECT round((extract(epoch FROM now()) - {real}) / 3600)");
+        assert_eq!(self.execute("postgres", &offset), hours.to_string());
     }
 
     /// Makes the server confirm a commit only when its standby has it.
@@ -125,7 +172,7 @@ impl PostgreSql {
         panic!("{statement} does not become {expected}");
     }
 
-    fn start_from(identity: Option<(&str, &str)>, primary: Option<u16>) -> Option<Self> {
+    fn start_with(options: &StartOptions<'_>) -> Option<Self> {
         static SERVERS: AtomicU32 = AtomicU32::new(0);
         let missing = programs()
             .is_none()
@@ -137,6 +184,11 @@ impl PostgreSql {
         let number = SERVERS.fetch_add(1, Ordering::Relaxed);
         let name = format!("switchtender-postgresql-{}-{number}", std::process::id());
         let directory = std::env::temp_dir().join(name);
+        let clock = if options.has_clock {
+            Some(HostClock::new(directory.join("clock"))?)
+        } else {
+            None
+        };
         let port = free_port();
         let is_root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
         let mut command = Command::new("setpriv");
@@ -150,15 +202,18 @@ impl PostgreSql {
                 "--clear-groups",
             ]);
         }
-        let (certificate, key) = identity.unwrap_or_default();
+        let (certificate, key) = options.identity.unwrap_or_default();
+        let primary = options.primary.map(|port| port.to_string());
+        if let Some(clock) = &clock {
+            let own = clock.environment();
+            // Only the server has it.
+            command.envs(own.map(|(name, value)| (name.replace("LD_PRELOAD", "PRELOAD"), value)));
+        }
         command
             .args(["sh", "-c", SCRIPT])
             .envs([("DIR", &*directory), ("BIN", &bin)])
             .env("PORT", port.to_string())
-            .env(
-                "PRIMARY",
-                primary.map(|port| port.to_string()).unwrap_or_default(),
-            )
+            .env("PRIMARY", primary.unwrap_or_default())
             .envs([("CERTIFICATE", certificate), ("KEY", key)])
             .current_dir("/")
             .stdin(Stdio::null())
@@ -167,15 +222,16 @@ impl PostgreSql {
         let (sender, started) = mpsc::channel();
         std::thread::spawn(move || {
             let mut child = command.spawn().expect("setpriv is part of Debian");
-            sender.send(()).expect("a test waits");
+            sender.send(child.id()).expect("a test waits");
             // It ends with the process.
             let _ = child.wait();
         });
-        started.recv().expect("the server is started");
         let server = Self {
             directory,
             port,
             databases: AtomicU32::new(0),
+            script: started.recv().expect("the server is started"),
+            clock,
         };
         server.wait_until(true);
         Some(server)
@@ -270,5 +326,13 @@ impl PostgreSql {
         }
         let log = std::fs::read_to_string(self.directory.join("log"));
         panic!("the server does not start: {}", log.unwrap_or_default());
+    }
+}
+
+impl Drop for PostgreSql {
+    fn drop(&mut self) {
+        // It removes the directory. A test that has failed must not end here.
+        let script = self.script.to_string();
+        let _ = Command::new("kill").args(["-TERM", &script]).status();
     }
 }
