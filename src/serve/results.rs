@@ -2,13 +2,17 @@
 //!
 //! A run never waits for the store: its device is free as soon as the result is stored or spooled. Once a result is
 //! spooled, the following ones are, too, until the store has all of them: the last result of a device is the newest.
+//! Runs change devices again as soon as the store takes a spooled result.
 
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+use futures_util::future::join_all;
 
 use super::dispatcher::RunToStart;
 use super::fleet::ServeFleet;
@@ -28,6 +32,8 @@ use crate::store::{StoreError, blocking_io};
 
 /// Interval between attempts to store a result.
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
+/// Results that are delivered together.
+const BATCH: usize = 32;
 /// Attempts to store or spool a result while the process stops.
 const LAST_ATTEMPTS: u32 = 3;
 
@@ -186,51 +192,47 @@ impl Service {
         if self.inner.spool.is_empty() {
             return;
         }
-        let report = |result: &EndedRun, stored| self.report_stored(result, stored);
-        match deliver(self.store(), &self.inner.spool, report).await {
-            Ok(()) => {
-                tracing::warn!("all spooled results are stored");
-                self.permit_applies();
-                self.synchronize_states().await;
+        while !self.inner.spool.is_empty() {
+            let report = |result: &EndedRun, stored| self.report_stored(result, stored);
+            match deliver(self.store(), &self.inner.spool, report).await {
+                // Runs do not wait for the rest: their results can come as fast as it is stored.
+                Ok(()) => {
+                    if self.permit_applies() {
+                        self.synchronize_states().await;
+                    }
+                }
+                Err(error) => {
+                    return self.refuse_applies(format!("cannot store results: {error}"));
+                }
             }
-            Err(error) => self.refuse_applies(format!("cannot store results: {error}")),
         }
+        tracing::warn!("all spooled results are stored");
     }
 }
 
-/// Delivers the results of a spool in order.
+/// Delivers the oldest results of a spool together: a store takes many in the time of one. Those of a device stay in
+/// their order.
 ///
 /// # Errors
-/// The store does not take one now; it and the following ones stay.
+/// The store does not take one now; it and the following ones of its device stay.
 pub(super) async fn deliver(
     store: &dyn RunStore,
     spool: &Arc<Spool>,
     report: impl Fn(&EndedRun, StoredResult),
 ) -> Result<(), RunStoreError> {
-    while let Some(spooled) = spool.first() {
-        let read = read(spool, spooled).await;
-        let (spooled, result) = match read {
-            (spooled, Ok(result)) => (spooled, Arc::new(result)),
-            (_, Err(error)) if lacks_resources(&error) => {
-                return Err(RunStoreError {
-                    problem: StoreProblem::Unreachable,
-                    text: chain(&error),
-                    hint: None,
-                });
-            }
-            (spooled, Err(error)) => {
-                set_aside(spool, &spooled, &chain(&error));
-                continue;
-            }
-        };
-        match within(DELIVERY_LIMIT, store.finish(Arc::clone(&result))).await {
+    let batch = oldest(spool).await?;
+    let finish = |result: &Arc<EndedRun>| within(DELIVERY_LIMIT, store.finish(Arc::clone(result)));
+    let answers = join_all(batch.iter().map(|(_, result)| finish(result))).await;
+    let mut unreachable = None;
+    for ((spooled, result), answer) in batch.iter().zip(answers) {
+        match answer {
             Ok(stored) => {
-                spool.remove(&spooled);
-                report(&result, stored);
+                spool.remove(spooled);
+                report(result, stored);
             }
-            Err(error) if error.problem == StoreProblem::Unreachable => return Err(error),
+            Err(error) if error.problem == StoreProblem::Unreachable => unreachable = Some(error),
             Err(error) => {
-                let refused = Arc::new(refused(&result, &error));
+                let refused = Arc::new(refused(result, &error));
                 match within_limit(store.finish(Arc::clone(&refused))).await {
                     Ok(stored) => report(&refused, stored),
                     Err(end) if end.problem == StoreProblem::Unreachable => return Err(end),
@@ -239,21 +241,37 @@ pub(super) async fn deliver(
                         tracing::error!("cannot store the end of run {run}: {end}");
                     }
                 }
-                set_aside(spool, &spooled, &error.text);
+                set_aside(spool, spooled, &error.text);
             }
         }
     }
-    Ok(())
+    unreachable.map_or(Ok(()), Err)
 }
 
-async fn read(
-    spool: &Arc<Spool>,
-    spooled: SpooledResult,
-) -> (SpooledResult, Result<EndedRun, StoreError>) {
+/// The oldest results, one of a device. Those that cannot be read are set aside.
+async fn oldest(spool: &Arc<Spool>) -> Result<Vec<(SpooledResult, Arc<EndedRun>)>, RunStoreError> {
     let spool = Arc::clone(spool);
     blocking_io::run(move || {
-        let read = spool.read(&spooled);
-        (spooled, read)
+        let mut devices = BTreeSet::new();
+        let mut found = Vec::new();
+        for spooled in spool.oldest(BATCH) {
+            match spool.read(&spooled) {
+                Ok(result) => {
+                    if devices.insert(result.run.device.clone()) {
+                        found.push((spooled, Arc::new(result)));
+                    }
+                }
+                Err(error) if lacks_resources(&error) => {
+                    return Err(RunStoreError {
+                        problem: StoreProblem::Unreachable,
+                        text: chain(&error),
+                        hint: None,
+                    });
+                }
+                Err(error) => set_aside(&spool, &spooled, &chain(&error)),
+            }
+        }
+        Ok(found)
     })
     .await
 }

@@ -147,14 +147,16 @@ impl Spool {
         Ok(metadata.len())
     }
 
-    /// The oldest result.
-    pub(super) fn first(&self) -> Option<SpooledResult> {
+    /// The oldest results, in their order.
+    pub(super) fn oldest(&self, limit: usize) -> Vec<SpooledResult> {
         let state = self.state();
-        let (number, (name, _)) = state.waiting.first_key_value()?;
-        Some(SpooledResult {
-            number: *number,
-            path: self.directory.join(name),
-        })
+        let oldest = state.waiting.iter().take(limit);
+        oldest
+            .map(|(number, (name, _))| SpooledResult {
+                number: *number,
+                path: self.directory.join(name),
+            })
+            .collect()
     }
 
     /// Reads a result.

@@ -39,10 +39,12 @@ impl Sandbox {
     /// Delivers. Returns the devices whose results were stored.
     async fn deliver(&self, history: &HistoryStore) -> Result<Vec<Timestamp>, RunStoreError> {
         let stored = RefCell::new(Vec::new());
-        deliver(history, &self.spool, |result, _| {
-            stored.borrow_mut().push(result.run.queued);
-        })
-        .await?;
+        while !self.spool.is_empty() {
+            deliver(history, &self.spool, |result, _| {
+                stored.borrow_mut().push(result.run.queued);
+            })
+            .await?;
+        }
         Ok(stored.into_inner())
     }
 }
@@ -64,7 +66,7 @@ async fn results_are_stored_once_after_a_kill_between_store_and_removal() {
     let options = HistoryOptions::at(sandbox.dir.path().join("history.db"));
     let history = HistoryStore::open(options).unwrap();
     sandbox.add((0..3).map(|minute| ended(new_run(time(minute)))));
-    let first = sandbox.spool.first().unwrap().path;
+    let first = sandbox.spool.oldest(1).remove(0).path;
     let text = fs::read(&first).unwrap();
     assert_eq!(
         sandbox.deliver(&history).await.unwrap(),
@@ -80,6 +82,30 @@ async fn results_are_stored_once_after_a_kill_between_store_and_removal() {
     assert_eq!(after.deliver(&history).await.unwrap(), [time(0)]);
     assert!(after.spool.is_empty());
     assert_eq!(runs(&history).await.len(), 3);
+}
+
+#[tokio::test]
+async fn results_of_several_devices_are_stored_together_and_those_of_one_in_order() {
+    let sandbox = Sandbox::new();
+    let options = HistoryOptions::at(sandbox.dir.path().join("history.db"));
+    let history = HistoryStore::open(options).unwrap();
+    sandbox.add((0..6).map(|minute| {
+        let device = format!("sw{}", minute % 3);
+        ended(NewRun {
+            device,
+            ..new_run(time(minute))
+        })
+    }));
+    deliver(&history, &sandbox.spool, |_, _| ()).await.unwrap();
+    let queued = |runs: Vec<RunEntry>| {
+        let mut queued: Vec<Timestamp> = runs.iter().map(|run| run.queued).collect();
+        queued.sort();
+        queued
+    };
+    assert_eq!(queued(runs(&history).await), [0, 1, 2].map(time));
+    deliver(&history, &sandbox.spool, |_, _| ()).await.unwrap();
+    assert_eq!(runs(&history).await.len(), 6);
+    assert!(sandbox.spool.is_empty());
 }
 
 #[tokio::test]

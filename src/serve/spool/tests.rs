@@ -15,7 +15,7 @@ fn run(number: u32) -> EndedRun {
 
 fn devices(spool: &Spool) -> Vec<String> {
     let mut found = Vec::new();
-    while let Some(first) = spool.first() {
+    while let Some(first) = spool.oldest(1).pop() {
         found.push(spool.read(&first).unwrap().run.device);
         spool.remove(&first);
     }

@@ -194,7 +194,7 @@ async fn killed_node_is_replaced_after_its_lease() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn owner_that_does_not_reach_its_devices_stays() {
+async fn owner_without_connections_to_devices_stays() {
     let Some(mut fleet) = TestFleet::new("3s").await else {
         return;
     };
@@ -232,7 +232,8 @@ async fn second_process_with_the_name_of_a_node_runs_nothing() {
     let settings = std::fs::read_to_string(fleet.lab.path("serve-two.toml")).unwrap();
     let same = settings.replace("node = \"two\"", "node = \"one\"");
     std::fs::write(fleet.lab.path("serve-same.toml"), same).unwrap();
-    let mut second = ServeProcess::start_with(&fleet.lab, &["--config", "serve-same.toml"]).await;
+    let command: (&Path, &[&str]) = (&program::path(), &["--config", "serve-same.toml"]);
+    let mut second = ServeProcess::of_program(command, &fleet.lab, &[]);
     second.line("another process is the node `one`").await;
     // Longer than a lease: a run starts every second.
     for _ in 0..5 {

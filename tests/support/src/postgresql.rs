@@ -217,7 +217,9 @@ impl PostgreSql {
             .envs([("CERTIFICATE", certificate), ("KEY", key)])
             .current_dir("/")
             .stdin(Stdio::null())
-            .stdout(Stdio::null());
+            .stdout(Stdio::null())
+            // The shell says that a server was killed.
+            .stderr(Stdio::null());
         // The signal at the end of the parent is for its thread: this one ends with the process.
         let (sender, started) = mpsc::channel();
         std::thread::spawn(move || {
