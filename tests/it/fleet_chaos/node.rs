@@ -242,13 +242,21 @@ impl Node {
         std::fs::read_to_string(self.log_file()).unwrap()
     }
 
-    /// The ends of all logs, for the message of a failure.
+    /// The ends of all logs, and the last warnings before, for the message of a failure.
     pub(super) fn logs(nodes: &[Self]) -> String {
         let end = |node: &Self| {
             let log = node.log();
-            let lines: Vec<&str> = log.lines().rev().take(30).collect();
-            let lines: Vec<&str> = lines.into_iter().rev().collect();
-            format!("{}:\n{}", node.name, lines.join("\n"))
+            let lines: Vec<&str> = log.lines().collect();
+            let (before, end) = lines.split_at(lines.len().saturating_sub(30));
+            let is_problem = |line: &&&str| line.contains(" WARN ") || line.contains("ERROR ");
+            let problems: Vec<&str> = before.iter().filter(is_problem).copied().collect();
+            let problems = &problems[problems.len().saturating_sub(50)..];
+            format!(
+                "{}:\n{}\n…\n{}",
+                node.name,
+                problems.join("\n"),
+                end.join("\n")
+            )
         };
         nodes.iter().map(end).collect::<Vec<_>>().join("\n")
     }
