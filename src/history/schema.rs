@@ -80,6 +80,10 @@ pub(super) fn begin_write(connection: &Connection) -> Result<(), HistoryError> {
             connection.limit_answers(BEGIN_LIMIT);
             let began = connection.execute_batch(&format!("BEGIN; {PAUSE_LIMIT}; {WRITE_LOCK}"));
             connection.limit_answers(ANSWER_LIMIT);
+            if began.is_err() && connection.is_open() {
+                // Without the lock, the transaction has begun, and would refuse all that follows.
+                let _ = connection.execute_batch("ROLLBACK");
+            }
             began
         }
     }

@@ -142,3 +142,33 @@ fn the_server_must_have_the_certificate_of_its_name() {
     );
     assert!(HistoryStore::open(server::location(&address).into()).is_err());
 }
+
+#[test]
+fn writes_go_on_after_one_that_waited_in_vain() {
+    let Some((own, location)) = own_server() else {
+        return;
+    };
+    let [first, second] =
+        [location.clone(), location].map(|location| HistoryStore::open(location.into()).unwrap());
+    let waiting = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock'";
+    std::thread::scope(|scope| {
+        let (begun, begins) = std::sync::mpsc::channel();
+        let (end, ends) = std::sync::mpsc::channel::<()>();
+        let holder = scope.spawn(move || {
+            first.write_and_wait(move |_| {
+                begun.send(()).unwrap();
+                ends.recv().unwrap();
+                Ok(())
+            })
+        });
+        begins.recv().unwrap();
+        let waits = scope.spawn(|| second.write_and_wait(|_| Ok(())));
+        // As a limit of the time of a lock does.
+        while own.execute("postgres", waiting) == "0" {}
+        assert!(waits.join().unwrap().is_err());
+        end.send(()).unwrap();
+        holder.join().unwrap().unwrap();
+    });
+    second.write_and_wait(|_| Ok(())).unwrap();
+}
