@@ -24,8 +24,10 @@ const WATCH: &str = "
         FROM switchtender.lease WHERE owner IS NOT NULL";
 const ACQUIRED: &str = "SELECT replace(name, 'shard:', ''), owner, epoch, time FROM acquired
     WHERE name LIKE 'shard:%'";
-const SHARDS: &str = "SELECT DISTINCT device.name, shard FROM switchtender.run
-    JOIN switchtender.device ON device.id = run.device WHERE shard IS NOT NULL";
+/// The number of shards has changed after the first runs.
+const SHARDS: &str = "SELECT DISTINCT ON (device.name) device.name, shard FROM switchtender.run
+    JOIN switchtender.device ON device.id = run.device WHERE shard IS NOT NULL
+    ORDER BY device.name, run.id DESC";
 /// A value that a run has replaced is no result of it.
 const STORED: &str = "SELECT DISTINCT device.name, resource_status.resource, found[2], run.id
     FROM switchtender.resource_status JOIN switchtender.run ON run.id = resource_status.run
