@@ -16,6 +16,18 @@ impl HistoryReader<'_> {
         let count: i64 = select.query_row(params![run.0, node], |row| row.get(0))?;
         Ok(count > 0)
     }
+
+    /// Whether a node runs a device now.
+    pub(crate) fn runs_device(&self, node: &str, device: &str) -> Result<bool, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT count(*) FROM run
+             WHERE device = (SELECT id FROM device WHERE name = ?1)
+                 AND node = ?2 AND status = ?3 AND ended IS NULL",
+        )?;
+        let count: i64 =
+            select.query_row(params![device, node, RunStatus::Running], |row| row.get(0))?;
+        Ok(count > 0)
+    }
 }
 
 impl HistoryWriter<'_> {

@@ -12,7 +12,7 @@ use super::protocol::{LinkCall, Refusal, StateCall};
 use crate::history::leases::{DEFAULT_SITE, LeaseRequest, LeaseSubject, Shard};
 use crate::history::run::RunRight;
 use crate::history::run_key::RunKey;
-use crate::history::{HistoryStore, HistoryWriter, RunId};
+use crate::history::{HistoryStore, HistoryWriter, Requester, RunId};
 use crate::serve::access::WorkerIdentity;
 use crate::serve::audit_copies;
 use crate::serve::lease::lease_store::LeaseStore as _;
@@ -192,13 +192,17 @@ impl<'a> HubDesk<'a> {
             LinkCall::EndApproval { approval } => self.check_approval(*approval).await,
             LinkCall::AddApprovedRun { approval, run } => {
                 self.check_device(&run.device).await?;
+                let key = RunKey::Uuid(run.uuid);
+                self.check_run(key, &run.device).await?;
                 self.check_approval(*approval).await
             }
             LinkCall::HasConfiguration { device }
             | LinkCall::State(StateCall::Get { device, .. } | StateCall::Files { device }) => {
-                self.check_device(device).await
+                self.check_running_device(device).await
             }
-            LinkCall::State(StateCall::Change(change)) => self.check_device(&change.device).await,
+            LinkCall::State(StateCall::Change(change)) => {
+                self.check_running_device(&change.device).await
+            }
             LinkCall::Publish(part) => {
                 if part.events.iter().any(|event| event.run != part.run) {
                     return Err(self.foreign("events of another run"));
@@ -254,7 +258,10 @@ impl<'a> HubDesk<'a> {
             StartCause::New(run) if run.device != start.device => {
                 Err(self.foreign(&format!("a run of {}", run.device)))
             }
-            StartCause::New(_) => Ok(()),
+            StartCause::New(run) if run.requester != Requester::schedule() => {
+                Err(self.foreign(&format!("a run of {}", run.requester)))
+            }
+            StartCause::New(run) => self.check_run(RunKey::Uuid(run.uuid), &run.device).await,
         }
     }
 
@@ -334,6 +341,19 @@ impl<'a> HubDesk<'a> {
         Ok(found.await?.map(|known| site(known.site.as_ref())))
     }
 
+    /// As [`HubDesk::check_device`], and a device that has moved to another site during a run of the worker.
+    async fn check_running_device(&self, device: &str) -> Result<(), Refusal> {
+        let answer = self.check_device(device).await;
+        if !matches!(answer, Err(Refusal::Foreign { .. })) {
+            return answer;
+        }
+        let (name, node) = (device.to_owned(), self.worker.node.clone());
+        let runs = self
+            .history
+            .query(move |reader| reader.runs_device(&node, &name));
+        if runs.await? { Ok(()) } else { answer }
+    }
+
     /// The devices of a list that are of the worker's sites.
     async fn own(&self, devices: BTreeSet<String>) -> Result<BTreeSet<String>, Refusal> {
         let mut own = BTreeSet::new();
@@ -358,7 +378,7 @@ impl<'a> HubDesk<'a> {
     async fn check_run_of_site(&self, run: RunId) -> Result<(), Refusal> {
         let device = self.device_of(RunKey::Number(run)).await?;
         let device = device.ok_or_else(|| self.foreign(&format!("the run {run}")))?;
-        self.check_device(&device).await
+        self.check_running_device(&device).await
     }
 
     async fn device_of(&self, run: RunKey) -> Result<Option<String>, Refusal> {
