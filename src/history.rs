@@ -18,6 +18,7 @@ mod drift;
 mod engine;
 mod error;
 pub(crate) mod folded_runs;
+mod gone_nodes;
 mod host_locks;
 pub(crate) mod idempotency;
 mod lease_exchange;

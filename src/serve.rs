@@ -25,6 +25,7 @@ pub(crate) mod release;
 pub(crate) mod reload;
 pub(crate) mod request;
 mod results;
+mod retention;
 pub(crate) mod run_store;
 pub(crate) mod schedule;
 pub(crate) mod service;

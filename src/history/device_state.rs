@@ -1,6 +1,6 @@
 //! Devices: the inventory's, their facts, and what the scheduler stores about them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use rusqlite::params;
@@ -266,6 +266,15 @@ impl HistoryReader<'_> {
             };
             Ok((row.get("name")?, schedule))
         })
+    }
+
+    /// The devices that are paused.
+    pub(crate) fn paused_devices(&self) -> Result<BTreeSet<String>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT device.name AS name FROM schedule JOIN device ON device.id = schedule.device
+             WHERE paused_since IS NOT NULL",
+        )?;
+        select.query_all([], |row| row.get(0))
     }
 
     /// The facts of a device at a time; `None`: now.

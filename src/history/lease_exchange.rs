@@ -18,7 +18,7 @@ use crate::clock;
 use crate::report::RunStatus;
 
 /// Exchanges are serialized: two never wait for rows of each other.
-const EXCHANGE_LOCK: &str = "SELECT pg_advisory_xact_lock(5391, 3)";
+pub(super) const EXCHANGE_LOCK: &str = "SELECT pg_advisory_xact_lock(5391, 3)";
 /// A process that is paused within an exchange does not keep the others from renewing.
 const BEGIN: &str = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 /// An acquisition ends runs, so it is a write of runs, too. Without this lock it waits for the next exchange.
@@ -262,12 +262,15 @@ impl HistoryWriter<'_> {
     /// Acquires leases that are as they were seen, and ends the runs of their former owners. Returns their number.
     fn acquire(&self, request: &LeaseRequest) -> Result<usize, HistoryError> {
         let mut acquire = self.connection.prepare_cached(
-            "INSERT INTO lease (name, owner, boot, epoch, beat)
-             SELECT CAST(?1 AS TEXT), CAST(?2 AS TEXT), CAST(?3 AS TEXT), nextval('lease_epoch'),
-                 CAST(?4 AS BIGINT)
+            "INSERT INTO lease (name, owner, holder, boot, epoch, since, beat)
+             SELECT CAST(?1 AS TEXT), CAST(?2 AS TEXT), CAST(?2 AS TEXT), CAST(?3 AS TEXT),
+                 next.epoch, next.epoch, CAST(?4 AS BIGINT)
+             FROM (SELECT nextval('lease_epoch') AS epoch) AS next
              WHERE CAST(?5 AS BIGINT) = 0 OR EXISTS (SELECT 1 FROM lease WHERE name = ?1)
              ON CONFLICT (name) DO UPDATE
-                 SET owner = ?2, boot = ?3, epoch = excluded.epoch, beat = ?4
+                 SET owner = ?2, holder = ?2, boot = ?3, epoch = excluded.epoch, beat = ?4,
+                     since = CASE WHEN lease.holder = ?2 AND lease.boot = ?3 THEN lease.since
+                         ELSE excluded.epoch END
              WHERE lease.epoch = ?5 AND lease.beat = ?6",
         )?;
         let mut interrupt = self.connection.prepare_cached(
@@ -289,7 +292,9 @@ impl HistoryWriter<'_> {
                 claim.epoch,
                 claim.beat
             ])?;
+            // The runs of this process go on.
             if changed > 0
+                && !claim.is_continued
                 && let LeaseSubject::Shard(shard) = &claim.subject
             {
                 let (to, from) = (RunStatus::Interrupted, RunStatus::Running);

@@ -145,8 +145,16 @@ pub(crate) struct NodeRecord {
     pub(crate) runs: bool,
     /// It has the database, and can do the tasks of the fleet.
     pub(crate) is_hub: bool,
+    /// It can send to PuppetDB.
+    pub(crate) has_puppetdb: bool,
+    /// The webhooks that it can send to.
+    pub(crate) webhooks: Vec<String>,
     /// The release that it has loaded.
     pub(crate) release: Option<i64>,
+    /// Why it does not use the newest release.
+    pub(crate) rejected_release: Option<String>,
+    /// Why no run begins. Then it has no shards.
+    pub(crate) no_runs: Option<String>,
     /// How late the scheduled run is that has waited longest.
     pub(crate) lateness_seconds: i64,
     /// The load of its processors in percent.
@@ -189,6 +197,9 @@ pub(crate) struct LeaseClaim {
     pub(crate) subject: LeaseSubject,
     pub(crate) epoch: i64,
     pub(crate) beat: i64,
+    /// This process had it with this epoch, and its runs can be in progress.
+    #[serde(default)]
+    pub(crate) is_continued: bool,
 }
 
 /// What a node sends in one exchange.

@@ -315,6 +315,19 @@ impl HistoryWriter<'_> {
         self.connection
             .execute("DELETE FROM run_count WHERE hour < ?1", [time])?;
         self.remove_folded_days(before)?;
+        // The last copy of a log has the place where the next one begins.
+        self.connection.execute(
+            "DELETE FROM audit_entry WHERE time < ?1 AND id < (
+                 SELECT max(newer.id) FROM audit_entry AS newer
+                 WHERE newer.node = audit_entry.node)",
+            [time],
+        )?;
+        self.connection.execute(
+            "DELETE FROM device_state WHERE device IN (
+                 SELECT name FROM device
+                 WHERE NOT is_current AND coalesce(last_ended, first_seen) < ?1)",
+            [time],
+        )?;
         self.connection.execute(
             "DELETE FROM fact WHERE time < ?1 AND run < (
                  SELECT max(newer.run) FROM fact AS newer

@@ -9,6 +9,8 @@ use jiff::Timestamp;
 use rusqlite::params;
 use sha2::{Digest as _, Sha256};
 
+pub(super) use leased::OWN_RUNS;
+
 use super::devices::DeviceResult;
 use super::drift::DriftUpdate;
 use super::run::{RunNumbers, RunRight};
@@ -80,17 +82,21 @@ impl HistoryWriter<'_> {
     }
 
     /// Adds a request. One that asks for the same as a run that waits is added to that run as a further
-    /// requester.
-    pub(crate) fn add_request(&self, run: &NewRun) -> Result<AddedRequest, HistoryError> {
+    /// requester, unless that run was requested before `oldest` and expires.
+    pub(crate) fn add_request(
+        &self,
+        run: &NewRun,
+        oldest: Timestamp,
+    ) -> Result<AddedRequest, HistoryError> {
         let device = self.device_id(&run.device, run.queued)?;
         // The kind of a run that follows the change windows is not known before its start.
         let mut select = self.connection.prepare_cached(
             "SELECT id FROM run WHERE device = ?1 AND status = 'queued' AND follows_windows = ?2
-                 AND (?2 OR kind = ?3)",
+                 AND (?2 OR kind = ?3) AND queued > ?4 ORDER BY id LIMIT 1",
         )?;
-        let waiting = select.query_row(params![device, run.follows_windows, run.kind], |row| {
-            row.get(0).map(RunId)
-        });
+        let (follows_windows, oldest) = (run.follows_windows, milliseconds(oldest));
+        let values = params![device, follows_windows, run.kind, oldest];
+        let waiting = select.query_row(values, |row| row.get(0).map(RunId));
         let Some(waiting) = waiting.optional()? else {
             return Ok(AddedRequest::New(self.add_run(run)?));
         };
@@ -130,18 +136,18 @@ impl HistoryWriter<'_> {
         right: Option<&RunRight>,
         time: Timestamp,
     ) -> Result<(), HistoryError> {
-        let mut update = self.connection.prepare_cached(
-            "UPDATE run SET status = ?1, ended = ?2, error = 'the database was lost at its start'
-             WHERE status = ?3 AND ended IS NULL
-                 AND device = (SELECT id FROM device WHERE name = ?4)
-                 AND shard IS NOT DISTINCT FROM ?5 AND epoch IS NOT DISTINCT FROM ?6
-                 AND uuid IS DISTINCT FROM ?7",
-        )?;
+        let mut update = self.connection.prepare_cached(&format!(
+            "UPDATE run SET status = ?4, ended = ?5, error = 'the database was lost at its start'
+             WHERE status = ?6 AND ended IS NULL
+                 AND device = (SELECT id FROM device WHERE name = ?7)
+                 AND uuid IS DISTINCT FROM ?8 AND {OWN_RUNS}"
+        ))?;
         let (to, from) = (RunStatus::Interrupted, RunStatus::Running);
         let shard = right.map(|right| &right.shard);
         let epoch = right.map(|right| right.epoch);
+        let node = right.map(|right| &right.node);
         let ended = milliseconds(time);
-        update.execute(params![to, ended, from, device, shard, epoch, own])?;
+        update.execute(params![shard, epoch, node, to, ended, from, device, own])?;
         Ok(())
     }
 

@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use rusqlite::params;
 
+use super::record::OWN_RUNS;
 use super::run::RunRight;
 use super::sql::{OptionalRow as _, Row};
-use super::time_column::{optional_time, time};
+use super::time_column::{milliseconds, optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, NewRun, Requester, RunId};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
@@ -23,6 +24,15 @@ impl HistoryReader<'_> {
         ))?;
         select.query_all([], |row| Ok((RunId(row.get("id")?), requested(row)?)))
     }
+
+    /// Runs that were requested at a time or before and have not started.
+    pub(crate) fn expired_requests(&self, oldest: Timestamp) -> Result<Vec<RunId>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT id FROM run WHERE ended IS NULL AND status = 'queued' AND queued <= ?1
+             ORDER BY id",
+        )?;
+        select.query_all([milliseconds(oldest)], |row| row.get(0).map(RunId))
+    }
 }
 
 impl HistoryWriter<'_> {
@@ -33,15 +43,15 @@ impl HistoryWriter<'_> {
         run: RunId,
         right: Option<&RunRight>,
     ) -> Result<(), HistoryError> {
-        let mut update = self.connection.prepare_cached(
-            "UPDATE run SET status = ?2, started = NULL
-             WHERE id = ?1 AND status = ?3 AND ended IS NULL
-                 AND shard IS NOT DISTINCT FROM ?4 AND epoch IS NOT DISTINCT FROM ?5",
-        )?;
+        let mut update = self.connection.prepare_cached(&format!(
+            "UPDATE run SET status = ?4, started = NULL
+             WHERE id = ?5 AND status = ?6 AND ended IS NULL AND {OWN_RUNS}"
+        ))?;
         let (to, from) = (RunStatus::Queued, RunStatus::Running);
         let shard = right.map(|right| &right.shard);
         let epoch = right.map(|right| right.epoch);
-        update.execute(params![run.0, to, from, shard, epoch])?;
+        let node = right.map(|right| &right.node);
+        update.execute(params![shard, epoch, node, to, run.0, from])?;
         Ok(())
     }
 

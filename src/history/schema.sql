@@ -51,6 +51,7 @@ CREATE TABLE schedule (
     pause_reason TEXT,
     paused_by INTEGER REFERENCES requester
 );
+CREATE INDEX schedule_paused ON schedule (device) WHERE paused_since IS NOT NULL;
 
 CREATE TABLE run (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -401,9 +402,13 @@ CREATE TABLE lease (
     name TEXT PRIMARY KEY,
     -- NULL: it is free.
     owner TEXT,
+    -- The last owner, with its boot.
+    holder TEXT NOT NULL,
     boot TEXT NOT NULL,
     -- The number of the acquisition.
     epoch INTEGER NOT NULL,
+    -- The first acquisition since which nobody else has had it.
+    since INTEGER NOT NULL,
     -- The owner changes it with each renewal.
     beat INTEGER NOT NULL
 );

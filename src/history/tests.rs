@@ -4,6 +4,7 @@ mod copying;
 mod drift;
 mod findings;
 mod folding;
+mod gone;
 mod host_locks;
 mod limits;
 mod once;

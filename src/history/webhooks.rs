@@ -3,6 +3,7 @@
 use rusqlite::params;
 
 use super::runs::RunEntry;
+use super::sql::OptionalRow as _;
 use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
 
 /// A run that ended.
@@ -16,19 +17,28 @@ pub(crate) struct UnsentRun {
 }
 
 impl HistoryReader<'_> {
-    /// The runs that ended after the last one that a webhook was notified about, oldest first.
+    /// The runs that ended after the last one that a webhook was notified about, oldest first. `None`: that one is not
+    /// known.
     pub(crate) fn ended_runs(
         &self,
         webhook: &str,
         limit: u32,
-    ) -> Result<Vec<UnsentRun>, HistoryError> {
+    ) -> Result<Option<Vec<UnsentRun>>, HistoryError> {
+        let position = "SELECT sequence FROM webhook WHERE name = ?1";
+        let position = self
+            .connection
+            .query_row(position, [webhook], |row| row.get(0));
+        let position: Option<i64> = position.optional()?;
+        let Some(position) = position else {
+            return Ok(None);
+        };
         let mut select = self.connection.prepare_cached(
             "SELECT sequence, run, EXISTS (SELECT 1 FROM drift WHERE since_run = run) AS is_drifted
              FROM ended_run
-             WHERE sequence > (SELECT sequence FROM webhook WHERE name = ?1)
+             WHERE sequence > ?1
              ORDER BY sequence LIMIT ?2",
         )?;
-        let rows: Vec<(i64, RunId, bool)> = select.query_all(params![webhook, limit], |row| {
+        let rows: Vec<(i64, RunId, bool)> = select.query_all(params![position, limit], |row| {
             Ok((row.get(0)?, RunId(row.get(1)?), row.get(2)?))
         })?;
         let mut ended = Vec::with_capacity(rows.len());
@@ -41,28 +51,37 @@ impl HistoryReader<'_> {
                 });
             }
         }
-        Ok(ended)
+        Ok(Some(ended))
     }
 }
 
 impl HistoryWriter<'_> {
-    /// Sets the webhooks of the settings. A new one begins with the next run that ends.
+    /// Sets the webhooks of a process, and removes those that no node has. A new one begins with the next run that ends.
     pub(crate) fn set_webhooks(&self, names: &[String]) -> Result<(), HistoryError> {
-        let names = serde_json::to_string(names)
+        let list = serde_json::to_string(names)
             .map_err(|error| HistoryError::Invalid(error.to_string()))?;
         self.connection.execute(
             "DELETE FROM webhook
-             WHERE name NOT IN (SELECT value FROM json_each(CAST(?1 AS TEXT)))",
-            [&names],
+             WHERE name NOT IN (SELECT value FROM json_each(CAST(?1 AS TEXT)))
+                 AND name NOT IN (SELECT named.value
+                     FROM node, json_each(json_extract(record, '$.webhooks')) AS named)",
+            [&list],
         )?;
+        for name in names {
+            self.add_webhook(name)?;
+        }
+        self.remove_notified()
+    }
+
+    /// Adds a webhook, unless it is there. It begins with the next run that ends.
+    pub(crate) fn add_webhook(&self, name: &str) -> Result<(), HistoryError> {
         self.connection.execute(
             "INSERT INTO webhook (name, sequence)
-             SELECT value, (SELECT coalesce(max(sequence), 0) FROM ended_run)
-             FROM json_each(CAST(?1 AS TEXT)) WHERE TRUE
+             SELECT CAST(?1 AS TEXT), coalesce(max(sequence), 0) FROM ended_run WHERE TRUE
              ON CONFLICT DO NOTHING",
-            [&names],
+            [name],
         )?;
-        self.remove_notified()
+        Ok(())
     }
 
     /// A webhook was notified about a run and those before it.

@@ -200,7 +200,20 @@ impl Dispatcher {
         self.queue.wait_reason(run, member)
     }
 
+    /// Pauses these devices and resumes all others.
+    pub(crate) fn set_all_paused(&mut self, paused: &BTreeSet<String>, now: Timestamp) {
+        let entries = self.devices.iter();
+        let changed = entries
+            .filter(|(name, entry)| entry.is_paused != paused.contains(&***name))
+            .map(|(name, entry)| (Arc::clone(name), !entry.is_paused));
+        let changed: Vec<(Arc<str>, bool)> = changed.collect();
+        for (device, is_paused) in changed {
+            self.set_paused(&device, is_paused, now);
+        }
+    }
+
     /// Whether a device of the settings is paused.
+    #[cfg(test)]
     pub(crate) fn is_paused(&self, device: &str) -> Option<bool> {
         Some(self.devices.get(device)?.is_paused)
     }
@@ -370,8 +383,13 @@ impl Dispatcher {
 
     /// How late the scheduled run is that has waited longest.
     pub(crate) fn lateness(&self, now: Timestamp) -> SignedDuration {
-        let oldest = self.queue.oldest_scheduled();
-        oldest.map_or(SignedDuration::ZERO, |due| now.duration_since(due))
+        // While no run starts, due devices are not in the queue.
+        let waiting = self.queue.oldest_scheduled();
+        let due = self.due.first().map(|(due, _)| *due);
+        let oldest = waiting.into_iter().chain(due).min();
+        oldest.map_or(SignedDuration::ZERO, |oldest| {
+            now.duration_since(oldest).max(SignedDuration::ZERO)
+        })
     }
 }
 

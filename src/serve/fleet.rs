@@ -502,9 +502,14 @@ impl ServeFleet {
         })
     }
 
-    /// The name of a device in PuppetDB, if there is one.
+    /// The name of a device in PuppetDB, if this process reports to it.
     pub(super) fn puppetdb_name(&self, device: &str) -> Option<String> {
         self.settings.puppetdb.as_ref()?;
+        self.certname(device)
+    }
+
+    /// The certificate name of a device.
+    pub(super) fn certname(&self, device: &str) -> Option<String> {
         let device = self.devices.get(device)?;
         Some(match &device.source {
             ServedCatalog::Server(section) => section.certname.to_string(),

@@ -112,15 +112,28 @@ impl Service {
                 .entry(site.unwrap_or(DEFAULT_SITE).to_owned())
                 .or_default() += 1;
         }
-        let sites = devices.into_iter();
+        let condition = self.inner.condition().clone();
+        // Who is refused has no shards, and acquires some at once when it is not.
+        let refused = condition.refused;
+        let no_runs = condition.no_runs.filter(|_| refused.is_none());
+        let reason = fleet.rejected_release.clone();
+        let no_devices = devices
+            .is_empty()
+            .then(|| reason.unwrap_or_else(|| "the node has no devices".to_owned()));
+        let webhooks = &fleet.settings.web.webhooks;
         let dispatcher = self.inner.dispatcher();
         NodeSituation {
             lateness_seconds: dispatcher.lateness(clock::timestamp()).as_secs(),
             load_percent: identity::load_percent(),
             running: u32::try_from(dispatcher.running()).unwrap_or(u32::MAX),
             release: fleet.release.map(|release| release.0),
+            rejected_release: condition.rejected_release,
+            no_runs: no_runs.or(no_devices),
+            has_puppetdb: fleet.settings.puppetdb.is_some(),
+            webhooks: webhooks.iter().map(|one| one.name.clone()).collect(),
             is_stopping: self.inner.stop.is_cancelled(),
-            sites: sites
+            sites: devices
+                .into_iter()
                 .map(|(site, devices)| (site, shard::shards_for(devices)))
                 .collect(),
             ..NodeSituation::default()
@@ -220,7 +233,7 @@ impl Service {
         // A pause that this process stores meanwhile is not reverted.
         let _pauses = self.inner.pauses.lock().await;
         let requests = within_limit(self.store().requests()).await?;
-        let schedules = within_limit(self.store().schedules()).await?;
+        let paused = within_limit(self.store().paused()).await?;
         let now = clock::timestamp();
         let mut dispatcher = self.inner.dispatcher();
         for request in requests {
@@ -231,15 +244,7 @@ impl Service {
             dispatcher.request(&run.device, request.cause(), run.priority, run.queued);
             self.emit_queued(request.id, &run.device);
         }
-        for (device, schedule) in schedules {
-            let is_paused = schedule.pause.is_some();
-            if dispatcher
-                .is_paused(&device)
-                .is_some_and(|known| known != is_paused)
-            {
-                dispatcher.set_paused(&device, is_paused, now);
-            }
-        }
+        dispatcher.set_all_paused(&paused, now);
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod lease_store;
 pub(crate) mod leases;
 #[cfg(test)]
 mod memory;
+pub(crate) mod node_problems;
 pub(crate) mod protocol;
 pub(crate) mod right;
 pub(crate) mod rule;

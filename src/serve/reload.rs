@@ -1,6 +1,7 @@
 //! Loads the settings again when a file changes, or after SIGHUP. Invalid files change nothing.
 
 use std::path::Path;
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -12,6 +13,8 @@ use crate::clock;
 use crate::diagnostic::limit;
 use crate::diagnostic::terminal::{self, RenderOptions};
 
+/// Pause before settings are loaded again that the store did not take.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
 /// Findings of one code in the message about rejected settings.
 const MAX_FINDINGS: usize = 20;
 
@@ -28,50 +31,77 @@ impl Service {
     ) {
         // Without the signal, files are still watched.
         let mut hangup = signal(SignalKind::hangup()).ok();
+        let mut is_used = true;
         loop {
             tokio::select! {
+                () = tokio::time::sleep(RETRY_PAUSE), if !is_used => {}
                 () = self.inner.stop.cancelled() => return,
                 () = files.changed() => {}
                 () = next_signal(hangup.as_mut()) => {}
                 () = context.inputs.changed() => {}
             }
-            files = self.reload(path, context, &files).await;
+            (files, is_used) = self.reload(path, context, &files).await;
         }
     }
 
-    /// Loads the settings once. If they are invalid, the earlier ones stay. Returns the files to watch.
+    /// Loads the settings once. If they are invalid, the earlier ones stay. Returns the files to watch, and whether the
+    /// store took what was loaded.
     pub(super) async fn reload(
         &self,
         path: &Path,
         context: &LoadContext,
         earlier: &WatchedFiles,
-    ) -> WatchedFiles {
+    ) -> (WatchedFiles, bool) {
         let before = earlier.read_again();
+        let rejected_before = self.inner.condition().rejected_release.clone();
         let mut files = WatchedFiles::default();
         files.add(path);
         let loaded = match ServeSettings::load(path) {
             Ok(settings) => context.inputs.load(settings, context, &mut files).await,
             Err(findings) => Err(LoadFleetError::Findings(findings)),
         };
-        let result = match loaded {
+        let mut unused_release = None;
+        let (result, is_used) = match loaded {
             Ok(fleet) => {
                 log_warnings(&fleet);
-                let used = self.use_fleet(fleet).await;
-                used.map_err(|error| error.to_string())
+                let release = fleet.release;
+                let used = self
+                    .use_fleet(fleet)
+                    .await
+                    .map_err(|error| error.to_string());
+                if let (Some(release), Err(error)) = (release, &used) {
+                    unused_release = Some(format!("release {release}: {error}"));
+                }
+                let is_used = used.is_ok();
+                (used, is_used)
             }
-            Err(error) => Err(render(&error)),
+            Err(error) => (Err(render(&error)), true),
         };
         if result.is_err() {
             files.add_missing(before);
         }
         let mut condition = self.inner.condition();
+        if unused_release.is_some() {
+            // Until the store takes it, the one before is for plans only.
+            condition.rejected_release = unused_release;
+        }
         match result {
             Ok(()) => {
                 condition.rejected_settings = None;
                 condition.loaded = Some(clock::timestamp());
+                let rejected = condition.rejected_release.clone();
                 drop(condition);
-                tracing::warn!("the settings are loaded again");
+                match rejected {
+                    None => tracing::warn!("the settings are loaded again"),
+                    // It is tried again and again.
+                    reason if reason == rejected_before => {}
+                    Some(reason) => tracing::error!("the newest release is not used: {reason}"),
+                }
                 self.inner.wake.notify_one();
+                if let Some(leases) = self.leases() {
+                    // Other nodes see what this one can do now.
+                    leases.wake.notify_one();
+                }
             }
             Err(text) => {
                 condition.rejected_settings = Some(text.clone());
@@ -82,7 +112,7 @@ impl Service {
             }
         }
         self.inner.reloads.send_replace(());
-        files
+        (files, is_used)
     }
 }
 

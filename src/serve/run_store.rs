@@ -5,7 +5,7 @@
 
 mod of_history;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +37,9 @@ pub(crate) trait RunStore: Send + Sync {
 
     /// The schedules and pauses by device.
     async fn schedules(&self) -> Result<BTreeMap<String, StoredSchedule>, RunStoreError>;
+
+    /// The devices that are paused.
+    async fn paused(&self) -> Result<BTreeSet<String>, RunStoreError>;
 
     /// Stores when devices are due.
     async fn set_due(&self, due: Vec<DueTime>, time: Timestamp) -> Result<(), RunStoreError>;

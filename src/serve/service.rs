@@ -66,6 +66,8 @@ pub(super) struct ServiceState {
     pub(super) dispatcher: Mutex<Dispatcher>,
     /// Something can start now.
     pub(super) wake: Notify,
+    /// Old data can be in the way of runs.
+    pub(super) retention: Notify,
     /// No run starts any more; those in progress end in order.
     pub(super) stop: CancellationToken,
     pub(super) condition: Mutex<Condition>,
@@ -212,6 +214,7 @@ impl Service {
                 watches: LiveWatches::default(),
                 dispatcher: Mutex::new(Dispatcher::new(limits)),
                 wake: Notify::new(),
+                retention: Notify::new(),
                 stop,
                 condition: Mutex::new(condition),
                 backups: BackupWriter::default(),
@@ -366,6 +369,8 @@ impl Service {
             started: None,
         };
         let (history, key) = (self.history(), request.key);
+        let limit = self.fleet().settings.request_limit;
+        let oldest = now.saturating_sub(limit).unwrap_or(now);
         let shard = self.shard_text(&request.device);
         let added = history.write(move |writer| {
             // Another process, or another request at the same time, can have had the key first.
@@ -375,7 +380,7 @@ impl Service {
                 let is_same = earlier.request == key.request;
                 return Ok(is_same.then_some(AddedRequest::Waiting(earlier.run)));
             }
-            let added = writer.add_request(&new_run)?;
+            let added = writer.add_request(&new_run, oldest)?;
             writer.notify(REQUEST_TOPIC, &shard)?;
             let (AddedRequest::New(run) | AddedRequest::Waiting(run)) = added;
             if let Some(key) = &key {

@@ -30,7 +30,6 @@ use crate::clock::{self, puppet_time};
 use crate::error_chain::chain;
 use crate::fleet::runner::panic_message;
 use crate::history::approvals::ApprovalOfRun;
-use crate::history::leases::FleetTask;
 use crate::history::releases::ReleaseNumber;
 use crate::history::{CompletedRun, NewRun, Requester, RunId, RunUuid, Space};
 use crate::run_kind::RunKind;
@@ -40,8 +39,6 @@ use crate::store::blocking_io;
 const SPACE_INTERVAL: Duration = Duration::from_secs(5);
 /// Runs that begin within this time share a check.
 const SPACE_FRESHNESS: Duration = Duration::from_secs(1);
-/// Interval between removals of old runs.
-const RETENTION_INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The longest sleep: the clock of the system can be set.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// For spooled results at the end of the process; the next start stores the others.
@@ -78,8 +75,6 @@ impl Service {
         let mut runs = JoinSet::new();
         let mut space = tokio::time::interval(SPACE_INTERVAL);
         space.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut retention = tokio::time::interval(RETENTION_INTERVAL);
-        retention.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut requests = tokio::time::interval(REQUEST_INTERVAL);
         requests.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // Windows open and approvals expire.
@@ -95,6 +90,8 @@ impl Service {
         self.check_space().await;
         let deliver = self.deliver_spooled();
         tokio::pin!(deliver);
+        let retention = self.remove_old_data();
+        tokio::pin!(retention);
         while !stop.is_cancelled() {
             if self.condition().no_applies.is_none() {
                 self.end_expired_requests().await;
@@ -106,6 +103,7 @@ impl Service {
                 _ = runs.join_next(), if !runs.is_empty() => {}
                 () = tokio::time::sleep(sleep) => {}
                 () = &mut deliver => {}
+                () = &mut retention => {}
                 _ = space.tick() => self.check_space().await,
                 _ = requests.tick(), if is_shared => self.find_requests().await,
                 () = self.inner.requested.notified(), if is_shared => {
@@ -115,7 +113,6 @@ impl Service {
                 () = self.inner.approvals.notified() => self.advance_approvals().await,
                 _ = approvals.tick() => self.advance_approvals().await,
                 () = shards_changed() => self.use_shards().await,
-                _ = retention.tick() => self.remove_old_runs().await,
             }
         }
         while runs.join_next().await.is_some() {}
@@ -132,6 +129,12 @@ impl Service {
         let now = clock::timestamp();
         let oldest = now.saturating_sub(limit).unwrap_or(now);
         let expired = self.inner.dispatcher().take_expired(oldest);
+        self.end_expired_runs(expired).await;
+    }
+
+    /// Ends requests that waited longer than the settings permit.
+    pub(super) async fn end_expired_runs(&self, expired: Vec<RunId>) {
+        let limit = self.inner.fleet().settings.request_limit;
         for run in expired {
             let limit = switchtender_devices::duration::render(limit);
             let reason = format!("the request expired: it waited longer than {limit}");
@@ -198,7 +201,13 @@ impl Service {
         };
         let (run, requester) = (started.id, started.run.requester.clone());
         let plans_because = (start.kind != RunKind::Plan)
-            .then(|| plans_only(&fleet, started.newer_release))
+            .then(|| {
+                plans_only(
+                    &fleet,
+                    started.newer_release,
+                    self.condition().rejected_release,
+                )
+            })
             .flatten();
         if let Some(reason) = &plans_because {
             tracing::warn!("the run only plans: {reason}");
@@ -474,13 +483,14 @@ impl Service {
     pub(super) async fn check_space(&self) {
         let spool = Arc::clone(&self.inner.spool);
         let spool_problem = blocking_io::run(move || spool.problem()).await;
+        let refused = self.leases().and_then(Leases::refusal);
         let problem = match within_limit(self.store().space()).await {
             Ok(Space { problem: None, .. }) => {
                 // A spooled result proves more than a read: it permits the runs.
                 if self.inner.spool.is_empty() && self.permit_applies() {
                     self.synchronize_states().await;
                 }
-                self.leases().and_then(Leases::refusal)
+                refused.clone()
             }
             Ok(space) => space.problem,
             Err(error) => {
@@ -491,46 +501,20 @@ impl Service {
         let problem = problem.or(spool_problem);
         let earlier = {
             let mut condition = self.inner.condition();
+            condition.refused = refused;
             std::mem::replace(&mut condition.no_runs, problem.clone())
         };
         match (earlier, problem) {
             (None, Some(problem)) => {
                 tracing::error!("no run starts: {problem}");
                 // Old runs can be in the way.
-                self.remove_old_runs().await;
+                self.inner.retention.notify_one();
             }
             (Some(_), None) => {
                 tracing::info!("runs start again");
                 self.inner.wake.notify_one();
             }
             _ => {}
-        }
-    }
-
-    async fn remove_old_runs(&self) {
-        let Some(_right) = self.task_right(FleetTask::Retention) else {
-            return;
-        };
-        let retention = self.inner.fleet().settings.retention();
-        let (history, now) = (self.history(), clock::timestamp());
-        let age = self.inner.fleet().settings.keep_unchanged;
-        match history.fold_unchanged(age, now).await {
-            Ok(0) => {}
-            Ok(folded) => tracing::info!(runs = folded, "old unchanged runs are folded"),
-            Err(error) => tracing::error!("cannot fold unchanged runs: {}", chain(&error)),
-        }
-        let removed = history.retain(retention, now).await;
-        match removed {
-            Ok(removed) => {
-                if removed.undelivered > 0 {
-                    let count = removed.undelivered;
-                    tracing::warn!(
-                        "the store is full: {count} runs without webhook message removed"
-                    );
-                }
-                tracing::info!(runs = removed.runs, "old runs are removed");
-            }
-            Err(error) => tracing::error!("cannot remove old runs: {}", chain(&error)),
         }
     }
 

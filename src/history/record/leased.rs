@@ -8,6 +8,14 @@ use crate::history::{CompletedRun, HistoryError, HistoryReader, HistoryWriter, R
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 
+/// The runs of a shard (?1) that the node (?3) began with its lease (?2), or with an earlier one of the same shard that
+/// nobody else has had since. Without a lease, those without one.
+pub(in crate::history) const OWN_RUNS: &str = "shard IS NOT DISTINCT FROM CAST(?1 AS TEXT)
+    AND (epoch IS NOT DISTINCT FROM CAST(?2 AS BIGINT)
+        OR node = CAST(?3 AS TEXT) AND epoch < CAST(?2 AS BIGINT)
+            AND epoch >= (SELECT since FROM lease
+                WHERE name = 'shard:' || CAST(?1 AS TEXT) AND holder = CAST(?3 AS TEXT)))";
+
 impl HistoryReader<'_> {
     /// Whether a node began a run.
     pub(crate) fn is_run_of(&self, run: RunId, node: &str) -> Result<bool, HistoryError> {
@@ -42,7 +50,7 @@ impl HistoryWriter<'_> {
         let Some(right) = right else {
             return Ok(None);
         };
-        if self.is_late(Some(right))? {
+        if !self.is_owner(right)? {
             let shard = &right.shard;
             return Ok(Some(format!(
                 "another node has the lease of the shard {shard}"
@@ -80,17 +88,32 @@ impl HistoryWriter<'_> {
         Ok(())
     }
 
-    /// Whether another node has acquired the shard of a lease meanwhile, or may have.
+    /// Whether a lease is the one that the store has.
+    fn is_owner(&self, right: &RunRight) -> Result<bool, HistoryError> {
+        self.compare_lease(
+            "SELECT owner = ?2 AND epoch = ?3 FROM lease WHERE name = ?1",
+            right,
+        )
+    }
+
+    /// Whether another node has acquired the shard of a lease meanwhile, or may have. A lease that its owner took back
+    /// after it had expired is the same for results.
     pub(crate) fn is_late(&self, right: Option<&RunRight>) -> Result<bool, HistoryError> {
-        let Some(RunRight { node, shard, epoch }) = right else {
+        let Some(right) = right else {
             return Ok(false);
         };
-        let select = "SELECT owner = ?2 AND epoch = ?3 FROM lease WHERE name = ?1";
+        let is_of_holder =
+            "SELECT holder = ?2 AND since <= ?3 AND epoch >= ?3 FROM lease WHERE name = ?1";
+        Ok(!self.compare_lease(is_of_holder, right)?)
+    }
+
+    fn compare_lease(&self, select: &str, right: &RunRight) -> Result<bool, HistoryError> {
+        let RunRight { node, shard, epoch } = right;
         let mut select = self.connection.prepare_cached(select)?;
         let name = format!("shard:{shard}");
-        let is_owner = select.query_row(params![name, node, epoch], |row| row.get(0));
-        let is_owner: Option<Option<bool>> = is_owner.optional()?;
-        Ok(is_owner.flatten() != Some(true))
+        let found = select.query_row(params![name, node, epoch], |row| row.get(0));
+        let found: Option<Option<bool>> = found.optional()?;
+        Ok(found.flatten() == Some(true))
     }
 
     /// Writes the end of a run whose shard another node has: it says nothing about the device.

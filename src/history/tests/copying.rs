@@ -55,7 +55,7 @@ fn content(history: &HistoryStore) -> impl PartialEq + std::fmt::Debug + use<> {
         let details: Vec<_> = (runs.iter())
             .map(|run| reader.run_detail(run.id).map(|found| found.unwrap().record))
             .collect::<Result<_, _>>()?;
-        let ended = reader.ended_runs("chat", 1000)?;
+        let ended = reader.ended_runs("chat", 1000)?.unwrap();
         Ok((
             runs,
             format!("{details:?}"),
@@ -110,7 +110,9 @@ fn copy_has_all_rows_and_goes_on(engine: TestEngine) {
         let sandbox = Sandbox { history, directory };
         let (run, _) = sandbox.add("sw1", completed(RunKind::Apply, 400, &[]));
         assert_eq!(run.0, next.unwrap(), "{other:?}");
-        let ended = sandbox.read(|reader| reader.ended_runs("chat", 1000));
+        let ended = sandbox
+            .read(|reader| reader.ended_runs("chat", 1000))
+            .unwrap();
         assert_eq!(ended.last().unwrap().run.id, run);
         assert_eq!(sandbox.defects(), Vec::<String>::new());
         drop(sandbox.history);

@@ -63,8 +63,8 @@ fn a_command_and_a_node_do_not_change_a_device_at_once() {
     let location = server::location(&server.address(&database));
     let open = || HistoryStore::open(location.clone().into()).unwrap();
     let (node, command) = (open(), open());
-    let lease = "INSERT INTO switchtender.lease (name, owner, boot, epoch, beat)
-        VALUES ('shard:default/0', 'ber-1', 'b', 1, 1)";
+    let lease = "INSERT INTO switchtender.lease (name, owner, holder, boot, epoch, since, beat)
+        VALUES ('shard:default/0', 'ber-1', 'ber-1', 'b', 1, 1, 1)";
     server.execute(&database, lease);
     let lock = command.lock("sw1").unwrap();
     let reason = begin(&node, RunKind::Apply).expect("it is locked");

@@ -83,7 +83,11 @@ fn old_runs_are_removed_except_the_last_of_a_device(engine: TestEngine) {
     assert_eq!(sandbox.defects(), [""; 0]);
 }
 
-fn retain(sandbox: &Sandbox, retention: Retention, now: Timestamp) -> maintenance::RetentionResult {
+pub(super) fn retain(
+    sandbox: &Sandbox,
+    retention: Retention,
+    now: Timestamp,
+) -> maintenance::RetentionResult {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -148,7 +152,7 @@ fn runs_of_undelivered_webhook_messages_stay(engine: TestEngine) {
         size: None,
     };
     assert_eq!(retain(&sandbox, retention, time(10 * 60)).runs, 0);
-    let third = sandbox.read(|reader| reader.ended_runs("chat", 3))[2].sequence;
+    let third = sandbox.read(|reader| reader.ended_runs("chat", 3)).unwrap()[2].sequence;
     let advance = move |writer: &HistoryWriter<'_>| writer.advance_webhook("chat", third);
     sandbox.history.write_and_wait(advance).unwrap();
     assert_eq!(retain(&sandbox, retention, time(10 * 60)).runs, 3);

@@ -80,13 +80,24 @@ fn requests_join_a_run_that_waits(engine: TestEngine) {
             requester: requester(name),
             ..waiting("sw1", 0)
         };
-        write(&sandbox, move |writer| writer.add_request(&run))
+        write(&sandbox, move |writer| writer.add_request(&run, time(-1)))
     };
     let AddedRequest::New(run) = request("alice") else {
         panic!("the first request is new");
     };
     assert_eq!(request("bob"), AddedRequest::Waiting(run));
     assert_eq!(request("bob"), AddedRequest::Waiting(run));
+    // One that has expired is not joined.
+    let late = waiting("sw1", 61);
+    let added = write(&sandbox, move |writer| writer.add_request(&late, time(0)));
+    let AddedRequest::New(late) = added else {
+        panic!("{added:?}");
+    };
+    let expired = |minute| sandbox.read(|reader| reader.expired_requests(time(minute)));
+    assert_eq!((expired(-1), expired(0)), (vec![], vec![run]));
+    write(&sandbox, move |writer| {
+        writer.cancel_run(late, time(61), None)
+    });
     let detail = sandbox.read(|reader| reader.run_detail(run)).unwrap();
     assert_eq!(detail.further_requesters, [requester("bob")]);
     let keyed = KeyedRequest {

@@ -180,3 +180,37 @@ fn a_clock_that_is_set_back_delays_no_run() {
     let next = dispatcher.wake_at().unwrap();
     assert_eq!(next.duration_since(due), SignedDuration::from_mins(1));
 }
+
+#[test]
+fn lateness_is_that_of_devices_that_are_due_while_no_run_starts() {
+    let limits = QueueLimits {
+        all: 1,
+        per_site: None,
+        per_jump_host: None,
+    };
+    let start: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
+    let schedule = DeviceSchedule {
+        interval: Duration::from_secs(60),
+        splay: Duration::from_secs(60),
+        windows: Vec::new(),
+        zone: TimeZone::UTC,
+        applies: true,
+        needs_approval: false,
+        priority: 0,
+    };
+    let device = ScheduledDevice {
+        name: "sw1".into(),
+        schedule: Arc::new(schedule),
+        member: Membership::default(),
+    };
+    let mut dispatcher = Dispatcher::new(limits);
+    dispatcher.set_devices(vec![device], limits, &BTreeMap::new(), start);
+    let due = dispatcher.wake_at().unwrap();
+    let late = SignedDuration::from_mins(10);
+    assert_eq!(dispatcher.lateness(due - late), SignedDuration::ZERO);
+    assert_eq!(dispatcher.lateness(due + late), late);
+    dispatcher.set_all_paused(&["sw1".to_owned()].into(), due);
+    assert_eq!(dispatcher.lateness(due + late), SignedDuration::ZERO);
+    dispatcher.set_all_paused(&BTreeSet::new(), due);
+    assert!(dispatcher.wake_at().is_some());
+}

@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::node_problems;
 use super::protocol::share_a_fleet;
 use crate::history::leases::{FleetTask, LeaseAnswer, LeaseSubject, NodeRow, Shard};
 use crate::history::site_devices::SiteDevices;
 use crate::history::{HistoryError, HistoryReader};
-
-/// A node without a beat for this time does not answer: three beats of the default lease.
-pub(crate) const SILENT_SECONDS: i64 = 30;
 
 /// The nodes, sites and shards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
@@ -83,7 +81,11 @@ impl FleetStatus {
         Ok(Self::new(rows, devices, reader.late_runs()?))
     }
 
-    fn new(rows: LeaseAnswer, mut devices: BTreeMap<String, SiteDevices>, late_runs: u64) -> Self {
+    pub(super) fn new(
+        rows: LeaseAnswer,
+        mut devices: BTreeMap<String, SiteDevices>,
+        late_runs: u64,
+    ) -> Self {
         let owner = |subject: &LeaseSubject| {
             let row = rows.leases.iter().find(|row| row.subject == *subject);
             (
@@ -159,7 +161,7 @@ fn node_status(row: &NodeRow, shards: usize) -> NodeStatus {
         "evicted"
     } else if node.is_stopped {
         "stopped"
-    } else if row.age_seconds > SILENT_SECONDS {
+    } else if row.age_seconds > node_problems::silent_seconds(&node) {
         "silent"
     } else if row.is_draining {
         "draining"
@@ -177,7 +179,12 @@ fn node_status(row: &NodeRow, shards: usize) -> NodeStatus {
         is_hub: node.is_hub,
         release: node.release,
         shards,
-        running: node.running,
+        // Others have ended the runs of a node that is gone.
+        running: if state == "silent" && shards == 0 {
+            0
+        } else {
+            node.running
+        },
         lateness_seconds: node.lateness_seconds,
         load_percent: node.load_percent,
         age_seconds: row.age_seconds,
@@ -196,7 +203,7 @@ fn problems(rows: &LeaseAnswer, nodes: &[NodeStatus]) -> Vec<String> {
             } else {
                 names(row)
             };
-            is_for_site && node.state == "running"
+            is_for_site && node.state == "running" && row.node.no_runs.is_none()
         });
         if eligible.count() == 0 {
             let own: Vec<&str> = own.iter().map(|row| row.node.name.as_str()).collect();
@@ -227,11 +234,7 @@ fn problems(rows: &LeaseAnswer, nodes: &[NodeStatus]) -> Vec<String> {
         .unwrap_or_default();
     for node in running {
         if node.state == "silent" {
-            let name = &node.name;
-            found.push(format!(
-                "the node {name} has not answered for {} s; when its host is off, run `switchtender fleet evict {name}`",
-                node.age_seconds
-            ));
+            found.push(node_problems::silence(node));
         }
         if !share_a_fleet(node.protocol, newest) {
             let (name, protocol) = (&node.name, node.protocol);
@@ -241,5 +244,6 @@ fn problems(rows: &LeaseAnswer, nodes: &[NodeStatus]) -> Vec<String> {
             ));
         }
     }
+    found.extend(node_problems::of_records(rows, nodes));
     found
 }

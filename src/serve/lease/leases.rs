@@ -162,7 +162,7 @@ impl Leases {
                 state.takeovers += u64::try_from(changes.taken_over).unwrap_or_default();
                 for subject in &changes.lost {
                     tracing::error!(
-                        "the lease `{subject}` is lost: another node has it, or the store forgot it"
+                        "the lease `{subject}` is lost: it has expired, another node has it, or the store forgot it"
                     );
                 }
                 for subject in &changes.acquired {
@@ -290,8 +290,11 @@ impl Leases {
 
     /// The sites that no node may run. `None`: there is none.
     pub(crate) fn no_node(&self) -> Option<String> {
-        let sites = self.state().rule.sites_without_node(clock::boot_time());
-        let texts = sites.iter().map(|site| no_node(site));
+        let (now, state) = (clock::boot_time(), self.state());
+        let sites = state.rule.sites_without_node(now);
+        let texts = sites
+            .iter()
+            .map(|site| no_node(site, &state.rule.idle_nodes(site, now)));
         (!sites.is_empty()).then(|| texts.collect::<Vec<_>>().join("; "))
     }
 
@@ -311,7 +314,7 @@ impl Leases {
         Some(match state.rule.shard_problem(&shard, now) {
             ShardProblem::Owner(owner) if owner == state.rule.node().name => return None,
             ShardProblem::Owner(owner) => format!("the node {owner} runs the device"),
-            ShardProblem::NoNode => no_node(site),
+            ShardProblem::NoNode => no_node(site, &state.rule.idle_nodes(site, now)),
             ShardProblem::Takeover(time) => format!("lease in takeover, {}", left(time)),
             ShardProblem::Amnesty(time) => {
                 format!(
@@ -354,7 +357,10 @@ fn open(rights: &BTreeMap<LeaseSubject, Arc<LeaseRight>>) -> BTreeSet<LeaseSubje
     open.map(|(subject, _)| subject.clone()).collect()
 }
 
-fn no_node(site: &str) -> String {
+fn no_node(site: &str, idle: &[String]) -> String {
+    if !idle.is_empty() {
+        return format!("no node for site {site}: {}", idle.join(", "));
+    }
     format!(
         "no node for site {site}: start one with `sites = [\"{site}\"]` in [fleet], or one without `sites`, unless \
          a node names this site"

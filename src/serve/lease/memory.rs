@@ -12,6 +12,8 @@ pub(super) struct MemoryLeases {
     pub(super) sites: BTreeMap<String, SiteRow>,
     pub(super) server: String,
     pub(super) confirmed: Option<String>,
+    /// The last owners, and their first acquisitions since which nobody else has had the lease.
+    holders: BTreeMap<LeaseSubject, (String, i64)>,
     epoch: i64,
 }
 
@@ -23,6 +25,12 @@ impl MemoryLeases {
             confirmed: Some("first".to_owned()),
             ..Self::default()
         }
+    }
+
+    /// Whether nobody else has had a lease since this acquisition of its last owner.
+    pub(super) fn is_held_since(&self, subject: &LeaseSubject, epoch: i64) -> bool {
+        let holder = self.holders.get(subject);
+        holder.is_some_and(|(_, since)| *since <= epoch)
     }
 
     pub(super) fn exchange(&mut self, request: &LeaseRequest) -> LeaseAnswer {
@@ -111,6 +119,14 @@ impl MemoryLeases {
                 continue;
             }
             self.epoch += 1;
+            let (name, boot) = (&request.node.name, &request.node.boot);
+            let holder = self.holders.get(&claim.subject);
+            let is_same = holder.is_some_and(|(holder, _)| holder == name)
+                && found.is_some_and(|row| row.boot == *boot);
+            if !is_same {
+                let holder = (name.clone(), self.epoch);
+                self.holders.insert(claim.subject.clone(), holder);
+            }
             let row = LeaseRow {
                 subject: claim.subject.clone(),
                 owner: Some(request.node.name.clone()),

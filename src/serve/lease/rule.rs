@@ -90,6 +90,11 @@ pub(crate) struct NodeSituation {
     pub(crate) load_percent: i64,
     pub(crate) running: u32,
     pub(crate) release: Option<i64>,
+    pub(crate) rejected_release: Option<String>,
+    /// Why no run begins now.
+    pub(crate) no_runs: Option<String>,
+    pub(crate) has_puppetdb: bool,
+    pub(crate) webhooks: Vec<String>,
     /// No run begins any more.
     pub(crate) is_stopping: bool,
     /// All runs have ended, and this is the last exchange.
@@ -116,6 +121,8 @@ pub(crate) struct LeaseRule {
     nodes: BTreeMap<String, Observed<NodeRow>>,
     sites: BTreeMap<String, SiteRow>,
     held: BTreeMap<LeaseSubject, HeldLease>,
+    /// Leases that this process had, with their epochs: its runs can be in progress.
+    former: BTreeMap<LeaseSubject, i64>,
     /// The beats of this process, the newest last.
     beats: Vec<i64>,
     /// The store has accepted the name of the node.
@@ -144,6 +151,7 @@ impl LeaseRule {
             nodes: BTreeMap::new(),
             sites: BTreeMap::new(),
             held: BTreeMap::new(),
+            former: BTreeMap::new(),
             beats: Vec::new(),
             is_named: false,
             was_named: false,
@@ -190,6 +198,10 @@ impl LeaseRule {
             load_percent: situation.load_percent,
             running: situation.running,
             release: situation.release,
+            rejected_release: situation.rejected_release.clone(),
+            no_runs: situation.no_runs.clone().filter(|_| self.node.runs),
+            has_puppetdb: situation.has_puppetdb,
+            webhooks: situation.webhooks.clone(),
             is_stopping: situation.is_stopping,
             is_stopped: situation.is_stopped,
             ..self.node.clone()
@@ -287,18 +299,20 @@ impl LeaseRule {
                 subject: observed.row.subject.clone(),
                 epoch: observed.row.epoch,
                 beat: observed.row.beat,
+                is_continued: self.is_former_self(&observed.row)
+                    && self.former.get(&observed.row.subject) == Some(&observed.row.epoch),
             })
             .collect()
     }
 
+    /// Whether this process, or one before it on the host, is the owner of a lease.
+    fn is_former_self(&self, row: &LeaseRow) -> bool {
+        row.owner.as_ref() == Some(&self.node.name) && row.boot == self.node.boot
+    }
+
     /// The time after which this node may acquire a lease, if nothing changes. `None`: never.
     fn acquirable_after(&self, observed: &Observed<LeaseRow>, now: BootTime) -> Option<Duration> {
-        let LeaseRow {
-            subject,
-            owner,
-            boot,
-            ..
-        } = &observed.row;
+        let LeaseRow { subject, owner, .. } = &observed.row;
         // The row of a released lease is that of this node until the answer.
         if self.held.contains_key(subject) || self.releasing.contains(subject) {
             return None;
@@ -311,31 +325,50 @@ impl LeaseRule {
         if !is_desired {
             return None;
         }
-        let is_former_self = owner.as_ref() == Some(&self.node.name) && *boot == self.node.boot;
-        if is_former_self {
+        if self.is_former_self(&observed.row) {
             return Some(Duration::ZERO);
         }
         // The others have the same view sooner or later; if a preferred one does not acquire it, the next one does.
         let ranks = u32::try_from(rank).unwrap_or(u32::MAX);
-        let takeover = self.takeover();
-        let wait = match owner {
-            None => takeover.saturating_mul(ranks),
-            Some(_) => takeover.saturating_mul(ranks.saturating_add(1)),
-        };
+        let others = self.takeover_of_live(now).saturating_mul(ranks);
+        let wait = self.row_times(&observed.row).map(LeaseTimes::takeover);
+        let wait = wait.unwrap_or_default().saturating_add(others);
         Some(wait.saturating_sub(now.since(observed.since)))
     }
 
-    /// The time without a beat after which a lease may be taken, by the longest lease of the fleet: the settings of an
-    /// owner can differ from those of this node.
-    fn takeover(&self) -> Duration {
-        self.fleet_times().takeover()
+    /// The times of the owner of a lease, as this node waits for them. `None`: the lease is free.
+    fn row_times(&self, row: &LeaseRow) -> Option<LeaseTimes> {
+        let owner = self.nodes.get(row.owner.as_ref()?);
+        let owner = owner.filter(|found| found.row.node.boot == row.boot);
+        // Who is not known has the longest lease.
+        Some(owner.map_or_else(
+            || self.longest_times(),
+            |found| self.node_times(&found.row.node),
+        ))
     }
 
-    fn fleet_times(&self) -> LeaseTimes {
-        // A node that has ended in order has no lease.
+    /// The times of a node, as this one waits for them. Its lease can be longer than that of this node.
+    fn node_times(&self, node: &NodeRecord) -> LeaseTimes {
+        let lease = self.times.lease.max(Duration::from_millis(node.lease_ms));
+        LeaseTimes { lease }
+    }
+
+    /// The times of the longest lease that a process can have, also of one that does not answer.
+    fn longest_times(&self) -> LeaseTimes {
+        // A node that has ended in order has no lease, nor one whose host is off.
         let nodes = self.nodes.values();
-        let nodes = nodes.filter(|found| !found.row.node.is_stopped);
-        let leases = nodes.map(|found| Duration::from_millis(found.row.node.lease_ms));
+        self.longest_of(nodes.filter(|found| !found.row.node.is_stopped && !found.row.is_evicted))
+    }
+
+    /// The time after which nodes that answer act on what they see.
+    fn takeover_of_live(&self, now: BootTime) -> Duration {
+        let nodes = self.nodes.values();
+        let live = nodes.filter(|found| self.is_live(found, now));
+        self.longest_of(live).takeover()
+    }
+
+    fn longest_of<'a>(&self, nodes: impl Iterator<Item = &'a Observed<NodeRow>>) -> LeaseTimes {
+        let leases = nodes.map(|found| self.node_times(&found.row.node).lease);
         let lease = leases.fold(self.times.lease, Duration::max);
         LeaseTimes { lease }
     }
@@ -343,7 +376,9 @@ impl LeaseRule {
     /// The time for which nobody may acquire. `None`: they may. Zero: this node may confirm the server.
     fn amnesty(&self, now: BootTime) -> Option<Duration> {
         let since = self.unconfirmed?;
-        Some(self.takeover().saturating_sub(now.since(since)))
+        // The server can have forgotten renewals: a node that seems to be silent can have a lease still.
+        let takeover = self.longest_times().takeover();
+        Some(takeover.saturating_sub(now.since(since)))
     }
 
     fn may_take_name(&self, found: &Observed<NodeRow>, now: BootTime) -> bool {
@@ -353,7 +388,7 @@ impl LeaseRule {
         (node.boot == self.node.boot && !self.was_named)
             || node.is_stopped
             || *is_evicted
-            || now.since(found.since) >= self.takeover()
+            || now.since(found.since) >= self.node_times(node).takeover()
     }
 
     fn shards(&self) -> impl Iterator<Item = Shard> {
@@ -390,7 +425,9 @@ impl LeaseRule {
     fn is_live(&self, found: &Observed<NodeRow>, now: BootTime) -> bool {
         let row = &found.row;
         row.node.name == self.node.name
-            || (!row.node.is_stopped && !row.is_evicted && now.since(found.since) < self.takeover())
+            || (!row.node.is_stopped
+                && !row.is_evicted
+                && now.since(found.since) < self.node_times(&row.node).takeover())
     }
 
     /// The nodes that may have a lease, the preferred one first.
@@ -428,12 +465,25 @@ impl LeaseRule {
 
     fn may_have(&self, node: &NodeRecord, subject: &LeaseSubject) -> bool {
         match subject {
-            LeaseSubject::Task(_) => node.is_hub,
-            LeaseSubject::Shard(shard) if node.sites.is_empty() => {
-                node.runs && !self.has_own_node(&shard.site)
+            LeaseSubject::Task(task) => {
+                node.is_hub
+                    && match task {
+                        FleetTask::Retention => true,
+                        FleetTask::PuppetDb => node.has_puppetdb,
+                        FleetTask::Webhooks => !node.webhooks.is_empty(),
+                    }
             }
-            LeaseSubject::Shard(shard) => node.runs && node.sites.contains(&shard.site),
+            LeaseSubject::Shard(shard) => {
+                node.no_runs.is_none() && self.is_for_site(node, &shard.site)
+            }
         }
+    }
+
+    /// Whether a node runs the devices of a site.
+    fn is_for_site(&self, node: &NodeRecord, site: &str) -> bool {
+        let is_named = node.sites.iter().any(|own| own == site);
+        let is_general = node.sites.is_empty() && !self.has_own_node(site);
+        node.runs && (is_named || is_general)
     }
 
     /// Whether a node names the site, also one that does not answer: its devices are never run from elsewhere.
@@ -456,9 +506,10 @@ impl LeaseRule {
         self.is_new_server = request.server.as_ref() != Some(&answer.server);
         self.observe_server(&answer, now);
         if answer.is_name_taken {
-            changes
-                .lost
-                .extend(std::mem::take(&mut self.held).into_keys());
+            for (subject, held) in std::mem::take(&mut self.held) {
+                self.former.insert(subject.clone(), held.epoch);
+                changes.lost.insert(subject);
+            }
             self.is_named = false;
             self.beats.clear();
         } else {
@@ -505,6 +556,7 @@ impl LeaseRule {
             let stays = request.renew.contains(subject)
                 && row.is_some_and(|row| row.beat == request.beat || self.is_new_server);
             if !stays {
+                self.former.insert(subject.clone(), held.epoch);
                 changes.lost.insert(subject.clone());
             } else if !self.is_new_server {
                 held.sent = sent;
@@ -525,6 +577,7 @@ impl LeaseRule {
                 is_ending: false,
             };
             self.held.insert(subject.clone(), held);
+            self.former.remove(subject);
             changes.acquired.insert(subject.clone());
         }
     }
@@ -586,7 +639,7 @@ impl LeaseRule {
             next = if self.may_take_name(found, now) {
                 Duration::ZERO
             } else {
-                let takeover = self.takeover();
+                let takeover = self.node_times(&found.row.node).takeover();
                 next.min(takeover.saturating_sub(now.since(found.since)))
             };
         }

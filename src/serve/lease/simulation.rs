@@ -315,7 +315,8 @@ impl SimulatedFleet {
         }
         let tables = &mut self.database.tables;
         let answer = tables.leases.exchange(&in_flight.request);
-        for claim in &in_flight.request.acquire {
+        let acquired = in_flight.request.acquire.iter();
+        for claim in acquired.filter(|claim| !claim.is_continued) {
             let Some(row) = tables.leases.leases.get(&claim.subject) else {
                 continue;
             };
@@ -449,10 +450,9 @@ impl SimulatedFleet {
             row.owner.as_ref() == Some(&node.name) && row.epoch == right.run.epoch
         });
         // An apply of this lease ended without a stored result.
-        let is_elsewhere = tables
-            .open
-            .get(&device)
-            .is_some_and(|(of, epoch, _)| of != subject || *epoch != right.run.epoch);
+        let is_elsewhere = tables.open.get(&device).is_some_and(|(of, epoch, _)| {
+            of != subject || !tables.leases.is_held_since(subject, *epoch)
+        });
         if self.has_fence && (!is_owner || is_elsewhere) {
             self.counts.barred += 1;
             return;

@@ -74,6 +74,13 @@ impl<'a> HubDesk<'a> {
                 }
                 stored(schedules)?
             }
+            LinkCall::Paused => {
+                let mut paused = history.paused().await;
+                if let Ok(found) = &mut paused {
+                    *found = self.own(std::mem::take(found)).await?;
+                }
+                stored(paused)?
+            }
             LinkCall::SetDue { due, time } => stored(history.set_due(due, time).await)?,
             LinkCall::Requests => {
                 let mut requests = history.requests().await;
@@ -87,7 +94,7 @@ impl<'a> HubDesk<'a> {
             LinkCall::Begin(start) => stored(history.begin(start).await)?,
             LinkCall::Finish(mut ended) => {
                 // A worker reports about the device of the run only.
-                let name = self.service.fleet().puppetdb_name(&ended.run.device);
+                let name = self.service.fleet().certname(&ended.run.device);
                 let commands = &mut Arc::make_mut(&mut ended).commands;
                 commands.retain(|command| Some(&command.certname) == name.as_ref());
                 stored(history.finish(ended).await)?
@@ -163,6 +170,7 @@ impl<'a> HubDesk<'a> {
             LinkCall::Identify
             | LinkCall::Space
             | LinkCall::Schedules
+            | LinkCall::Paused
             | LinkCall::Requests
             | LinkCall::OpenApprovals { .. }
             // They are about the log of the worker, whatever they say.

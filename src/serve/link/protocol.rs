@@ -43,6 +43,7 @@ pub(crate) enum LinkCall {
         time: Timestamp,
     },
     Schedules,
+    Paused,
     SetDue {
         due: Vec<DueTime>,
         time: Timestamp,

@@ -1,6 +1,6 @@
 //! The store of a worker's runs, over the link.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -70,6 +70,10 @@ impl RunStore for HubLink {
 
     async fn schedules(&self) -> Result<BTreeMap<String, StoredSchedule>, RunStoreError> {
         self.of_store(LinkCall::Schedules).await
+    }
+
+    async fn paused(&self) -> Result<BTreeSet<String>, RunStoreError> {
+        self.of_store(LinkCall::Paused).await
     }
 
     async fn set_due(&self, due: Vec<DueTime>, time: Timestamp) -> Result<(), RunStoreError> {

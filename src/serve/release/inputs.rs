@@ -216,6 +216,7 @@ mod tests {
     use crate::history::releases::{NewRelease, Published};
     use crate::history::{HistoryOptions, HistoryStore};
     use crate::serve::release::plans_only;
+    use crate::serve::service::{Service, ServiceFiles, ServiceParts};
     use crate::store::Store;
 
     const INVENTORY: &str = "[defaults]\nplatform = \"cisco_ios\"\nuser = \"ops\"\n\
@@ -284,7 +285,7 @@ mod tests {
         async fn load(&self) -> (Option<i64>, usize, String) {
             let fleet = self.try_load("concurrency = 3\n").await.unwrap();
             assert_eq!(fleet.settings.concurrency, 3);
-            let reason = plans_only(&fleet, None).unwrap_or_default();
+            let reason = plans_only(&fleet, None, None).unwrap_or_default();
             (
                 fleet.release.map(|one| one.0),
                 fleet.scheduled().len(),
@@ -348,5 +349,48 @@ mod tests {
         let error = reload::render(&error.err().unwrap());
         assert!(error.contains("serve.toml:1:"), "{error}");
         assert!(error.contains("fleet.toml"), "{error}");
+    }
+    #[tokio::test]
+    async fn release_that_the_store_did_not_take_is_tried_again_and_the_one_before_only_plans() {
+        let node = Node::new();
+        node.publish(SETTINGS, &[]).await;
+        let settings = node.directory.path().join("serve.toml");
+        fs::write(&settings, "concurrency = 3\n").unwrap();
+        let paths = AccessPaths::in_state_directory(&node.directory.path().join("state"));
+        let fleet = node.try_load("concurrency = 3\n").await.unwrap();
+        let parts = ServiceParts {
+            history: Some(node.history.clone()),
+            link: None,
+            files: ServiceFiles::open(&paths).unwrap(),
+            leases: None,
+            stop: CancellationToken::new(),
+        };
+        let service = Service::start(fleet, parts).await.unwrap();
+        let state = || {
+            let condition = service.condition();
+            let rejected = condition.rejected_release.unwrap_or_default();
+            (service.fleet().release.map(|one| one.0), rejected)
+        };
+        assert_eq!(state(), (Some(1), String::new()));
+        node.publish(&format!("keep = \"3d\"\n{SETTINGS}"), &[])
+            .await;
+        let database = node.directory.path().join("history.db");
+        let database = rusqlite::Connection::open(database).unwrap();
+        let rename = |from: &str, to: &str| {
+            let rename = format!("ALTER TABLE {from} RENAME TO {to}");
+            database.execute_batch(&rename).unwrap();
+        };
+        rename("schedule", "missing");
+        let files = WatchedFiles::default();
+        let reload = async || service.reload(&settings, &node.context, &files).await.1;
+        assert!(!reload().await);
+        let (release, rejected) = state();
+        assert_eq!(release, Some(1));
+        assert!(rejected.starts_with("release 2: "), "{rejected}");
+        let plans = plans_only(&service.fleet(), None, service.condition().rejected_release);
+        assert!(plans.unwrap().contains("release 2: "));
+        rename("missing", "schedule");
+        assert!(reload().await);
+        assert_eq!(state(), (Some(2), String::new()));
     }
 }

@@ -1,6 +1,6 @@
 //! A history as the store of a process that runs devices.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -49,6 +49,10 @@ impl RunStore for HistoryStore {
 
     async fn schedules(&self) -> Result<BTreeMap<String, StoredSchedule>, RunStoreError> {
         Ok(self.query(|reader| reader.schedules()).await?)
+    }
+
+    async fn paused(&self) -> Result<BTreeSet<String>, RunStoreError> {
+        Ok(self.query(|reader| reader.paused_devices()).await?)
     }
 
     async fn set_due(&self, due: Vec<DueTime>, time: Timestamp) -> Result<(), RunStoreError> {
@@ -134,19 +138,18 @@ impl RunStore for HistoryStore {
             if let Some(made) = &ended.plan {
                 writer.set_plan(made.approval, &made.plan)?;
             }
-            if writer.is_late(ended.right.as_ref())? {
+            let effect = if writer.is_late(ended.right.as_ref())? {
                 writer.finish_late_run(id, completed)?;
-                return Ok(StoredResult {
-                    id,
-                    effect: RunEffect::default(),
-                    lost_commands: 0,
-                });
-            }
-            let effect = writer.finish_run(id, completed)?;
+                RunEffect::default()
+            } else {
+                let effect = writer.finish_run(id, completed)?;
+                writer.set_due(&due.device, due.due, due.failures, completed.ended)?;
+                effect
+            };
+            // PuppetDB compares the times of facts and reports itself.
             let commands = &ended.commands;
             let lost_commands =
                 writer.add_puppetdb_commands(commands, max_size, completed.ended)?;
-            writer.set_due(&due.device, due.due, due.failures, completed.ended)?;
             Ok(StoredResult {
                 id,
                 effect,

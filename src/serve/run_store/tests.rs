@@ -7,12 +7,14 @@ use jiff::SignedDuration;
 use test_support::postgresql::PostgreSql;
 
 use super::*;
+use crate::history::leases::{LeaseAnswer, LeaseClaim, LeaseRequest, LeaseSubject, NodeRecord};
 use crate::history::runs::RunFilter;
 use crate::history::{
     CatalogOrigin, HistoryOptions, HistoryStore, Requester, RunUuid, StoreLocation,
 };
 use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
+use crate::serve::lease::lease_store::LeaseStore as _;
 
 fn history() -> (tempfile::TempDir, HistoryStore) {
     let directory = tempfile::tempdir().unwrap();
@@ -198,8 +200,8 @@ async fn results_come_twice_in_another_order_and_after_a_takeover() {
     };
     server.execute(
         &database,
-        "INSERT INTO switchtender.lease (name, owner, boot, epoch, beat)
-         VALUES ('shard:default/0', 'one', 'boot', 1, 1)",
+        "INSERT INTO switchtender.lease (name, owner, holder, boot, epoch, since, beat)
+         VALUES ('shard:default/0', 'one', 'one', 'boot', 1, 1, 1)",
     );
     let right = RunRight {
         node: "one".to_owned(),
@@ -220,7 +222,8 @@ async fn results_come_twice_in_another_order_and_after_a_takeover() {
     assert_eq!(number("SELECT count(*) FROM switchtender.run"), 2);
     assert_eq!(number(late), 0);
     let before = history.query(|reader| reader.schedules()).await.unwrap();
-    let takeover = "UPDATE switchtender.lease SET owner = 'two', epoch = 2";
+    let takeover =
+        "UPDATE switchtender.lease SET owner = 'two', holder = 'two', epoch = 2, since = 2";
     server.execute(&database, takeover);
     for result in [&third, &third, &first] {
         history.finish(Arc::clone(result)).await.unwrap();
@@ -231,4 +234,129 @@ async fn results_come_twice_in_another_order_and_after_a_takeover() {
     let after = history.query(|reader| reader.schedules()).await.unwrap();
     assert_eq!(before["sw1"].failures, after["sw1"].failures);
     assert_eq!(before["sw1"].next_due, after["sw1"].next_due);
+}
+
+/// The exchanges of a process with a store.
+struct TestLeases {
+    history: HistoryStore,
+    request: LeaseRequest,
+}
+
+impl TestLeases {
+    fn of(history: &HistoryStore, node: &str) -> Self {
+        let node = NodeRecord {
+            name: node.to_owned(),
+            boot: node.to_owned(),
+            ..NodeRecord::default()
+        };
+        Self {
+            history: history.clone(),
+            request: LeaseRequest {
+                node,
+                sites: [("default".to_owned(), 1)].into(),
+                ..LeaseRequest::default()
+            },
+        }
+    }
+
+    /// Acquires the shard as it is now. Returns the right, and how many runs were interrupted.
+    async fn acquire(&mut self, is_continued: bool) -> (RunRight, usize) {
+        let subject = LeaseSubject::Shard("default/0".parse().unwrap());
+        let mut interrupted = 0;
+        for is_second in [false, true] {
+            let answer = self.exchange().await;
+            interrupted += answer.interrupted;
+            let row = answer.leases.iter().find(|row| row.subject == subject);
+            let (epoch, beat) = row.map_or((0, 0), |row| (row.epoch, row.beat));
+            if is_second {
+                let right = RunRight {
+                    node: self.request.node.name.clone(),
+                    shard: "default/0".to_owned(),
+                    epoch,
+                };
+                self.request.acquire.clear();
+                return (right, interrupted);
+            }
+            self.request.acquire.push(LeaseClaim {
+                subject: subject.clone(),
+                epoch,
+                beat,
+                is_continued,
+            });
+        }
+        unreachable!("the second exchange returns")
+    }
+
+    async fn exchange(&mut self) -> LeaseAnswer {
+        self.request.beats.push(self.request.beat);
+        self.request.beat += 1;
+        let answer = self.history.exchange(&self.request).await.unwrap();
+        assert!(!answer.is_name_taken);
+        self.request.server = Some(answer.server.clone());
+        answer
+    }
+}
+
+fn start_with(run: &NewRun, right: &RunRight) -> RunStart {
+    RunStart {
+        device: "sw1".to_owned(),
+        time: run.queued,
+        cause: StartCause::New(run.clone()),
+        kind: run.kind,
+        release: None,
+        right: Some(right.clone()),
+    }
+}
+
+#[tokio::test]
+async fn a_lease_that_its_owner_takes_back_makes_no_result_late() {
+    let Some(server) = PostgreSql::shared() else {
+        return;
+    };
+    let address = server.address(&server.new_database());
+    let store = StoreLocation::parse(address.as_ref(), "".as_ref()).unwrap();
+    let history = HistoryStore::open(store.into()).unwrap();
+    let time = |second| Timestamp::from_second(1_800_000_000 + second).unwrap();
+    let run = |second| NewRun {
+        kind: RunKind::Apply,
+        ..new_run(time(second))
+    };
+    let finish = async |run: &NewRun, right: &RunRight| {
+        let result = EndedRun {
+            right: Some(right.clone()),
+            ..ended(run.clone())
+        };
+        history.finish(Arc::new(result)).await.unwrap();
+        history
+            .query(|reader| Ok((reader.late_runs()?, reader.puppetdb_queue()?.waiting)))
+            .await
+            .unwrap()
+    };
+    let mut a = TestLeases::of(&history, "a");
+    let (first, _) = a.acquire(false).await;
+    let (early, lost) = (run(0), run(1));
+    let begun = history.begin(start_with(&early, &first)).await.unwrap();
+    assert!(matches!(begun, BeginAnswer::Started(_)), "{begun:?}");
+    // The process takes its expired lease back: its run goes on, and has its result.
+    let (second, interrupted) = a.acquire(true).await;
+    assert!((second.epoch > first.epoch, interrupted) == (true, 0));
+    assert_eq!(finish(&early, &first).await, (0, 1));
+    // No run begins with the lease that has expired.
+    let begun = history.begin(start_with(&lost, &first)).await.unwrap();
+    assert!(matches!(begun, BeginAnswer::Elsewhere { .. }), "{begun:?}");
+    // An apply that is lost is in the way of none after it.
+    let begun = history.begin(start_with(&lost, &second)).await.unwrap();
+    assert!(matches!(begun, BeginAnswer::Started(_)), "{begun:?}");
+    let (third, interrupted) = a.acquire(true).await;
+    assert_eq!(interrupted, 0);
+    let begun = history.begin(start_with(&run(2), &third)).await.unwrap();
+    assert!(matches!(begun, BeginAnswer::Started(_)), "{begun:?}");
+    // The successor of a process that was killed has none of its runs, but its results.
+    let (fourth, interrupted) = a.acquire(false).await;
+    assert_eq!(interrupted, 1);
+    assert_eq!(finish(&run(3), &third).await, (0, 2));
+    // Another node: a result is late, and PuppetDB gets it.
+    let mut b = TestLeases::of(&history, "b");
+    b.acquire(false).await;
+    assert_eq!(finish(&run(4), &fourth).await, (1, 3));
 }

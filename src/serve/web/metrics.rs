@@ -35,7 +35,12 @@ pub(super) async fn readyz(State(state): State<WebState>) -> (StatusCode, String
         .query(|reader| reader.fleet_counts())
         .await;
     let condition = report.condition;
-    let problem = match condition.no_runs.or(condition.no_applies) {
+    let problem = condition.no_runs.or(condition.no_applies);
+    let fleet = process.fleet();
+    let has_devices = fleet.sites().next().is_some();
+    let no_devices = fleet.rejected_release.clone();
+    let no_devices = no_devices.filter(|_| fleet.settings.fleet.runs && !has_devices);
+    let problem = match problem.or(no_devices) {
         _ if report.is_stopping => Some("the process is stopping".to_owned()),
         None if store.is_err() => Some("the store cannot be read".to_owned()),
         problem => problem,

@@ -149,6 +149,9 @@ impl Webhook {
             let ended = history
                 .query(move |reader| reader.ended_runs(&name, BATCH))
                 .await?;
+            let Some(ended) = ended else {
+                return self.begin_again(service).await;
+            };
             let Some(last) = ended.last().map(|ended| ended.sequence) else {
                 return Ok(());
             };
@@ -163,6 +166,17 @@ impl Webhook {
             self.advance(service, last).await?;
         }
         Ok(())
+    }
+
+    /// The store has forgotten what was sent.
+    async fn begin_again(&self, service: &Service) -> Result<(), HistoryError> {
+        tracing::error!(
+            webhook = self.name,
+            "the store does not know which messages were sent; the next one is about the next run that ends"
+        );
+        let name = self.name.clone();
+        let history = service.history();
+        history.write(move |writer| writer.add_webhook(&name)).await
     }
 
     async fn advance(&self, service: &Service, sequence: i64) -> Result<(), HistoryError> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print};
 use crate::cli::options::store_options::{StoreOption, store_error};
-use crate::serve::lease::fleet_status::SILENT_SECONDS;
+use crate::serve::lease::node_problems::silent_seconds;
 use crate::terminal_text::TerminalText;
 
 /// Interval between looks at the leases.
@@ -59,7 +59,7 @@ pub(super) fn run(args: &FleetDrainArgs) -> Result<Exit, CommandError> {
                 );
                 return Err(CommandError::new(text).hint("run the command again"));
             }
-            if row.age_seconds > SILENT_SECONDS {
+            if row.age_seconds > silent_seconds(&row.node) {
                 let (node, age) = (&args.node, row.age_seconds);
                 let text = format!("the node {node} has not answered for {age} s");
                 let hint = format!("when its host is off, run `switchtender fleet evict {node}`");
@@ -67,7 +67,9 @@ pub(super) fn run(args: &FleetDrainArgs) -> Result<Exit, CommandError> {
             }
         }
         if left != printed {
-            eprint_notice(&format!("{left} leases wait for the end of their runs"));
+            eprint_notice(&format!(
+                "leases of the node: {left}; each moves when its runs have ended"
+            ));
             printed = left;
         }
         std::thread::sleep(PAUSE);

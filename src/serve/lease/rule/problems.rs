@@ -61,8 +61,9 @@ impl LeaseRule {
         }
         let observed = self.leases.get(&subject);
         let owner = observed.and_then(|observed| observed.row.owner.as_ref());
-        if let Some((owner, observed)) = owner.zip(observed)
-            && now.since(observed.since) < self.fleet_times().beat().saturating_mul(3)
+        let of_owner = observed.and_then(|observed| self.row_times(&observed.row));
+        if let (Some(owner), Some(observed), Some(times)) = (owner, observed, of_owner)
+            && now.since(observed.since) < times.beat().saturating_mul(3)
         {
             return ShardProblem::Owner(owner.clone());
         }
@@ -75,10 +76,10 @@ impl LeaseRule {
         if let Some(amnesty) = self.amnesty(now) {
             return ShardProblem::Amnesty(amnesty);
         }
-        match (owner, observed) {
-            (Some(_), Some(observed)) => {
-                let takeover = self.takeover();
-                ShardProblem::Takeover(takeover.saturating_sub(now.since(observed.since)))
+        match (of_owner, observed) {
+            (Some(times), Some(observed)) => {
+                let waited = now.since(observed.since);
+                ShardProblem::Takeover(times.takeover().saturating_sub(waited))
             }
             _ => ShardProblem::Free,
         }
@@ -94,5 +95,18 @@ impl LeaseRule {
             self.preferred(&LeaseSubject::Shard(shard), now).is_empty()
         });
         sites.cloned().collect()
+    }
+
+    /// The nodes that could run a site, and why no run begins on them.
+    pub(crate) fn idle_nodes(&self, site: &str, now: BootTime) -> Vec<String> {
+        let nodes = self.nodes.values();
+        let nodes = nodes.filter(|found| self.is_live(found, now));
+        let idle = nodes.filter_map(|found| {
+            let node = &found.row.node;
+            let reason = node.no_runs.as_ref()?;
+            let is_idle = self.is_for_site(node, site);
+            is_idle.then(|| format!("no run begins on the node {}: {reason}", node.name))
+        });
+        idle.collect()
     }
 }

@@ -26,6 +26,8 @@ fn record(name: &str) -> NodeRecord {
 fn node(record: NodeRecord) -> TestNode {
     let situation = NodeSituation {
         sites: BTreeMap::from([("default".to_owned(), 2)]),
+        has_puppetdb: true,
+        webhooks: vec!["chat".to_owned()],
         ..NodeSituation::default()
     };
     TestNode {
@@ -137,6 +139,128 @@ fn name_and_leases_stay_after_a_long_outage_of_the_store() {
     let changes = a.exchange(&mut store, 2000);
     assert_eq!((changes.acquired.len(), changes.taken_over), (all, 0));
     assert_eq!(a.shards(), all_shards());
+}
+
+/// Whether each claim of the next request is of a lease that the process had.
+fn continued(node: &mut TestNode, seconds: u64) -> Vec<bool> {
+    let request = node.rule.request(at(seconds), -1, &node.situation);
+    node.rule.no_answer(&request);
+    let claims = request.acquire.iter();
+    claims.map(|claim| claim.is_continued).collect()
+}
+
+#[test]
+fn runs_go_on_if_their_process_takes_an_expired_lease_back() {
+    let all = 2 + FleetTask::ALL.len();
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    a.exchange(&mut store, 500);
+    assert_eq!(continued(&mut a, 500), vec![true; all]);
+    // The successor of a process that was killed has none of its runs.
+    let mut successor = node(record("a"));
+    let mut same = store.clone();
+    successor.exchange(&mut same, 501);
+    successor.exchange(&mut same, 501);
+    assert_eq!(continued(&mut successor, 501), vec![false; all]);
+    // Another node had it between.
+    let mut b = node(record("b"));
+    b.exchange(&mut store, 5000);
+    b.exchange(&mut store, 5132);
+    a.exchange(&mut store, 1000);
+    b.situation.is_stopped = true;
+    b.exchange(&mut store, 5133);
+    a.exchange(&mut store, 1001);
+    assert_eq!(continued(&mut a, 1001), vec![false; all]);
+}
+
+#[test]
+fn tasks_go_to_hubs_that_can_do_them() {
+    let task = |task| LeaseSubject::Task(task).to_string();
+    let mut store = MemoryLeases::new();
+    let mut without = node(record("a"));
+    without.situation.has_puppetdb = false;
+    without.situation.webhooks.clear();
+    without.exchange_all(&mut store, 0);
+    let retention = LeaseSubject::Task(FleetTask::Retention);
+    let tasks = |node: &TestNode| {
+        let held = node.rule.held.keys();
+        let tasks = held.filter(|subject| matches!(subject, LeaseSubject::Task(_)));
+        tasks.map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(tasks(&without), [retention.to_string()]);
+    let mut with = node(record("b"));
+    with.exchange_all(&mut store, 0);
+    let both = [task(FleetTask::PuppetDb), task(FleetTask::Webhooks)];
+    for name in &both {
+        assert!(tasks(&with).contains(name), "{name}");
+    }
+    // Its settings change.
+    with.situation.webhooks.clear();
+    with.exchange_all(&mut store, 10);
+    assert!(!tasks(&with).contains(&both[1]));
+}
+
+#[test]
+fn node_that_starts_no_run_has_no_shards() {
+    let mut store = MemoryLeases::new();
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    a.situation.no_runs = Some("the spool is full".to_owned());
+    a.exchange_all(&mut store, 10);
+    assert!(a.shards().is_empty());
+    assert!(!a.rule.held.is_empty(), "it does tasks");
+    assert_eq!(a.rule.sites_without_node(at(10)), ["default"]);
+    assert_eq!(
+        a.rule.idle_nodes("default", at(10)),
+        ["no run begins on the node a: the spool is full"]
+    );
+    let mut b = node(record("b"));
+    b.exchange_all(&mut store, 0);
+    assert_eq!(b.shards(), all_shards());
+    a.situation.no_runs = None;
+    a.exchange_all(&mut store, 20);
+    assert!(a.rule.idle_nodes("default", at(20)).is_empty());
+    // Pages only: it never has some.
+    let mut pages = node(NodeRecord {
+        runs: false,
+        ..record("c")
+    });
+    pages.situation.no_runs = Some("the node has no devices".to_owned());
+    pages.exchange_all(&mut store, 0);
+    assert_eq!(pages.rule.node.no_runs, None);
+}
+
+#[test]
+fn a_lost_node_with_a_long_lease_delays_the_leases_of_no_other_one() {
+    let mut store = MemoryLeases::new();
+    let mut long = node(NodeRecord {
+        sites: vec!["berlin".to_owned()],
+        ..record("l")
+    });
+    let hour = Duration::from_secs(3600);
+    let berlin = NodeRecord {
+        sites: vec!["berlin".to_owned()],
+        is_hub: false,
+        ..record("l")
+    };
+    long.rule = LeaseRule::new(LeaseTimes { lease: hour }, berlin);
+    long.situation.sites = BTreeMap::from([("berlin".to_owned(), 1)]);
+    long.exchange_all(&mut store, 0);
+    let mut a = node(record("a"));
+    a.exchange_all(&mut store, 0);
+    assert_eq!(a.shards(), all_shards());
+    let mut b = node(record("b"));
+    b.exchange_all(&mut store, 0);
+    b.exchange(&mut store, 132);
+    assert_eq!(b.shards(), all_shards());
+    // After another start of the server, it can have renewed what is forgotten.
+    store.server = "second".to_owned();
+    b.exchange(&mut store, 5000);
+    assert_eq!(b.rule.amnesty(at(5000)), Some(hour * 11 / 10));
+    store.nodes.get_mut("l").unwrap().is_evicted = true;
+    b.exchange(&mut store, 5001);
+    assert_eq!(b.rule.amnesty(at(5001)), Some(Duration::from_secs(131)));
 }
 
 #[test]

@@ -122,7 +122,7 @@ async fn webhook_is_signed_and_repeated_until_it_is_delivered() {
                 .history()
                 .query(|reader| reader.ended_runs("chat", 9))
                 .await;
-            if query.unwrap().is_empty() {
+            if query.unwrap().unwrap().is_empty() {
                 return;
             }
             tokio::task::yield_now().await;

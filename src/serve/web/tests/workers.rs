@@ -16,6 +16,7 @@ use crate::history::audit_copies::AuditCopyFilter;
 use crate::history::leases::{
     FleetTask, LeaseClaim, LeaseRequest, LeaseSubject, NodeRecord, Shard,
 };
+use crate::history::puppetdb_commands::PuppetDbCommand;
 use crate::history::run::RunRight;
 use crate::history::{
     CompletedRun, NewRun, Requester, RequesterKind, RunId, RunUuid, StoreLocation,
@@ -28,6 +29,7 @@ use crate::serve::link::client::{HubLink, LinkError};
 use crate::serve::link::protocol::{LinkCall, StateCall};
 use crate::serve::link::settings::{JoinSettings, WorkerCredential};
 use crate::serve::live_watch::LivePart;
+use crate::serve::run_store::tests;
 use crate::serve::run_store::{
     DueTime, EndedRun, RunStart, RunStore as _, StartCause, StoreProblem,
 };
@@ -114,6 +116,7 @@ fn claim(subject: LeaseSubject) -> LeaseClaim {
         subject,
         epoch: 0,
         beat: 0,
+        is_continued: false,
     }
 }
 
@@ -272,6 +275,31 @@ async fn a_result_is_stored_although_its_device_has_moved_to_another_site() {
         let error = link.finish(refused).await.unwrap_err().to_string();
         assert!(error.contains("has no right to"), "{what}: {error}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_without_puppetdb_stores_the_reports_of_a_worker() {
+    let Some(store) = new_store() else {
+        return;
+    };
+    let hub = hub(Some(store)).await;
+    let link = link(&hub, TOKEN).await;
+    let fleet = hub.service.fleet();
+    assert!(fleet.settings.puppetdb.is_none());
+    let result = tests::ended(new_run("sw0"));
+    let of = |certname: &str| PuppetDbCommand {
+        certname: certname.to_owned(),
+        ..result.commands[0].clone()
+    };
+    let own = fleet.certname("sw0").unwrap();
+    // The report of a device of another site is removed.
+    let commands = vec![of(&own), of("another")];
+    let result = EndedRun { commands, ..result };
+    link.finish(Arc::new(result)).await.unwrap();
+    let stored = hub.service.history();
+    let stored = stored.query(|reader| reader.puppetdb_commands(10)).await;
+    let names = stored.unwrap().into_iter().map(|command| command.certname);
+    assert_eq!(names.collect::<Vec<_>>(), [own]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
