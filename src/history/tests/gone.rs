@@ -23,6 +23,7 @@ fn known(name: &str) -> KnownDevice {
         site: None,
         labels: BTreeMap::new(),
         address: String::new(),
+        guarantee: None,
     }
 }
 
