@@ -316,8 +316,8 @@ async fn a_lease_that_its_owner_takes_back_makes_no_result_late() {
     let address = server.address(&server.new_database());
     let store = StoreLocation::parse(address.as_ref(), "".as_ref()).unwrap();
     let history = HistoryStore::open(store.into()).unwrap();
-    let time = |second| Timestamp::from_second(1_800_000_000 + second).unwrap();
-    let run = |second| NewRun {
+    let time = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();
+    let run = |second: i64| NewRun {
         kind: RunKind::Apply,
         ..new_run(time(second))
     };
