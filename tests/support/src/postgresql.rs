@@ -120,6 +120,10 @@ impl PostgreSql {
     ///
     /// # Panics
     /// If the server has no such clock, or the time of the server does not change.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the clock of the server is compared with that of the host"
+    )]
     pub fn set_clock(&self, hours: i8) {
         self.clock.as_ref().expect("it has a clock").set(hours);
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
