@@ -320,7 +320,8 @@ mod tests {
         node.publish(&format!("keep = \"3d\"\n{SETTINGS}"), &[])
             .await;
         assert_eq!(node.load().await, (Some(3), 1, String::new()));
-        assert_eq!(node.stored(), ["3", "3.json"]);
+        let stored = ["1", "1.json", "2", "2.json", "3", "3.json"];
+        assert_eq!(node.stored(), stored);
     }
 
     #[tokio::test]
