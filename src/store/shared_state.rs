@@ -13,7 +13,7 @@ use switchtender_devices::format_version::FormatVersion;
 
 use super::file::{self, state_version};
 use super::host_locks::HostLocks;
-use super::state_key::{HostKey, StateKey, StateKeyError};
+use super::state_key::{SealingKey, StateKey, StateKeyError};
 use super::state_table::{StateChange, StateRow, StateTable, StateTableError};
 use super::{DeviceStore, StoreError};
 
@@ -42,7 +42,7 @@ fn is_plain(file: &str) -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct SharedState {
     table: Arc<dyn StateTable>,
-    key: Arc<HostKey>,
+    key: Arc<SealingKey>,
     /// `None`: runs have leases.
     pub(super) locks: Option<Arc<dyn HostLocks>>,
 }
@@ -61,7 +61,7 @@ impl SharedState {
     /// # Errors
     /// This host does not have the key of the table.
     pub(crate) fn open(root: &Path, table: Arc<dyn StateTable>) -> Result<Self, StateKeyError> {
-        let key = Arc::new(HostKey::open(root, &*table)?);
+        let key = Arc::new(SealingKey::open(root, &*table)?);
         Ok(Self {
             table,
             key,
@@ -84,7 +84,7 @@ impl SharedState {
         root: &Path,
         table: Arc<dyn StateTable>,
     ) -> Result<Self, StateKeyError> {
-        let key = Arc::new(HostKey::of_command(root, &*table)?);
+        let key = Arc::new(SealingKey::of_command(root, &*table)?);
         Ok(Self {
             table,
             key,

@@ -35,12 +35,12 @@ impl fmt::Debug for StateKey {
 
 /// The key of a host for a table, which can have none yet.
 #[derive(Debug)]
-pub(crate) struct HostKey {
+pub(crate) struct SealingKey {
     root: PathBuf,
     key: OnceLock<StateKey>,
 }
 
-impl HostKey {
+impl SealingKey {
     /// The key; the first host creates it.
     ///
     /// # Errors

@@ -153,11 +153,11 @@ fn writes_go_on_after_one_that_waited_in_vain() {
     let waiting = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity
         WHERE wait_event_type = 'Lock'";
     std::thread::scope(|scope| {
-        let (begun, begins) = std::sync::mpsc::channel();
+        let (started, begins) = std::sync::mpsc::channel();
         let (end, ends) = std::sync::mpsc::channel::<()>();
         let holder = scope.spawn(move || {
             first.write_and_wait(move |_| {
-                begun.send(()).unwrap();
+                started.send(()).unwrap();
                 ends.recv().unwrap();
                 Ok(())
             })

@@ -59,7 +59,7 @@ fn errors_of_a_database_have_hints() {
             "start the database",
         ),
     ] {
-        let error = opened(&address).err().expect(&address);
+        let error = opened(&address).expect_err(&address);
         let text_of_error = crate::error_chain::chain(&error);
         assert!(text_of_error.contains(text), "{address}: {text_of_error}");
         let found = error.hint().unwrap_or_default();

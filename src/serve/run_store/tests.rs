@@ -335,22 +335,25 @@ async fn a_lease_that_its_owner_takes_back_makes_no_result_late() {
     let mut a = TestLeases::of(&history, "a");
     let (first, _) = a.acquire(false).await;
     let (early, lost) = (run(0), run(1));
-    let begun = history.begin(start_with(&early, &first)).await.unwrap();
-    assert!(matches!(begun, BeginAnswer::Started(_)), "{begun:?}");
+    let started = history.begin(start_with(&early, &first)).await.unwrap();
+    assert!(matches!(started, BeginAnswer::Started(_)), "{started:?}");
     // The process takes its expired lease back: its run goes on, and has its result.
     let (second, interrupted) = a.acquire(true).await;
     assert!((second.epoch > first.epoch, interrupted) == (true, 0));
     assert_eq!(finish(&early, &first).await, (0, 1));
     // No run begins with the lease that has expired.
-    let begun = history.begin(start_with(&lost, &first)).await.unwrap();
-    assert!(matches!(begun, BeginAnswer::Elsewhere { .. }), "{begun:?}");
+    let started = history.begin(start_with(&lost, &first)).await.unwrap();
+    assert!(
+        matches!(started, BeginAnswer::Elsewhere { .. }),
+        "{started:?}"
+    );
     // An apply that is lost is in the way of none after it.
-    let begun = history.begin(start_with(&lost, &second)).await.unwrap();
-    assert!(matches!(begun, BeginAnswer::Started(_)), "{begun:?}");
+    let started = history.begin(start_with(&lost, &second)).await.unwrap();
+    assert!(matches!(started, BeginAnswer::Started(_)), "{started:?}");
     let (third, interrupted) = a.acquire(true).await;
     assert_eq!(interrupted, 0);
-    let begun = history.begin(start_with(&run(2), &third)).await.unwrap();
-    assert!(matches!(begun, BeginAnswer::Started(_)), "{begun:?}");
+    let started = history.begin(start_with(&run(2), &third)).await.unwrap();
+    assert!(matches!(started, BeginAnswer::Started(_)), "{started:?}");
     // The successor of a process that was killed has none of its runs, but its results.
     let (fourth, interrupted) = a.acquire(false).await;
     assert_eq!(interrupted, 1);
