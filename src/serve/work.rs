@@ -438,9 +438,8 @@ impl Service {
     pub(super) fn refuse_applies(&self, reason: String) {
         let is_new = {
             let mut condition = self.inner.condition();
-            let is_new = condition.no_applies.is_none();
-            condition.no_applies.get_or_insert(reason.clone());
-            is_new
+            // A database that restarts can have another reason later, such as a full disk.
+            condition.no_applies.replace(reason.clone()).is_none()
         };
         if is_new {
             tracing::error!("no run changes a device, scheduled runs are plans: {reason}");
