@@ -127,8 +127,7 @@ impl HistoryWriter<'_> {
 
     /// Ends runs of a device that began in the store, but not in the process: the answer of the database was lost.
     /// Only the process that runs the device may call it, before it starts a run of it. In a fleet, the runs are those
-    /// of its lease.
-    /// The run `own` is not one of them: its start can be asked for again.
+    /// of its lease. The run `own` is not one of them: its start can be sent again.
     pub(crate) fn end_lost_runs(
         &self,
         device: &str,
@@ -151,27 +150,12 @@ impl HistoryWriter<'_> {
         Ok(())
     }
 
-    /// Whether a start comes too late: the run `own` has ended, or a later run of the device and the lease has begun.
-    /// The process has given up a start that had no answer, but a hub can still have it.
-    pub(crate) fn is_old_start(
-        &self,
-        device: &str,
-        own: Option<RunUuid>,
-        right: Option<&RunRight>,
-        time: Timestamp,
-    ) -> Result<bool, HistoryError> {
-        let mut select = self.connection.prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM run WHERE
-                 (uuid = ?1 AND ended IS NOT NULL)
-                 OR (status = ?2 AND ended IS NULL AND started > ?3
-                     AND device = (SELECT id FROM device WHERE name = ?4)
-                     AND shard IS NOT DISTINCT FROM ?5 AND epoch IS NOT DISTINCT FROM ?6))",
-        )?;
-        let shard = right.map(|right| &right.shard);
-        let epoch = right.map(|right| right.epoch);
-        let (running, started) = (RunStatus::Running, milliseconds(time));
-        let is_old = params![own, running, started, device, shard, epoch];
-        select.query_row(is_old, |row| row.get(0))
+    /// Whether a run has ended. The process has given up its start without an answer, but a hub can still have it.
+    pub(crate) fn has_ended(&self, run: RunUuid) -> Result<bool, HistoryError> {
+        let select = "SELECT ended IS NOT NULL FROM run WHERE uuid = ?1";
+        let mut select = self.connection.prepare_cached(select)?;
+        let found = select.query_row([run], |row| row.get(0)).optional()?;
+        Ok(found.unwrap_or(false))
     }
 
     /// Ends a run that did not start. Returns false if it has started or ended. `reason`: if nobody has

@@ -84,7 +84,9 @@ impl RunStore for HistoryStore {
                 StartCause::New(run) => Some(run.uuid),
                 StartCause::Request(_) => None,
             };
-            if writer.is_old_start(&start.device, own, right, start.time)? {
+            if let Some(run) = own
+                && writer.has_ended(run)?
+            {
                 return Ok(BeginAnswer::Withdrawn);
             }
             if let StartCause::Request(id) = start.cause {

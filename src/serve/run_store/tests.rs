@@ -150,7 +150,7 @@ async fn a_request_begins_once_more_after_a_lost_answer() {
 }
 
 #[tokio::test]
-async fn a_start_that_comes_late_or_twice_changes_no_run() {
+async fn a_start_that_comes_twice_or_after_its_end_changes_no_run() {
     let (_directory, history) = history();
     let time = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();
     let start = |run: &NewRun| RunStart {
@@ -161,9 +161,10 @@ async fn a_start_that_comes_late_or_twice_changes_no_run() {
         release: None,
         right: None,
     };
-    let [dropped, first, second] = [0, 1, 2].map(|seconds| NewRun {
-        started: Some(time(seconds)),
-        ..new_run(time(seconds))
+    // The clock was set back meanwhile.
+    let [first, second] = [time(3600), time(0)].map(|time| NewRun {
+        started: Some(time),
+        ..new_run(time)
     });
     let mut numbers = Vec::new();
     for run in [&first, &first, &second] {
@@ -173,10 +174,8 @@ async fn a_start_that_comes_late_or_twice_changes_no_run() {
         numbers.push(started.id);
     }
     assert_eq!(numbers[0], numbers[1]);
-    for run in [&first, &dropped] {
-        let answer = history.begin(start(run)).await.unwrap();
-        assert!(matches!(answer, BeginAnswer::Withdrawn), "{answer:?}");
-    }
+    let answer = history.begin(start(&first)).await.unwrap();
+    assert!(matches!(answer, BeginAnswer::Withdrawn), "{answer:?}");
     let all = RunFilter {
         limit: 10,
         ..RunFilter::default()

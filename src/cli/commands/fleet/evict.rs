@@ -1,12 +1,10 @@
 //! `switchtender fleet evict`: the operator confirms that the host of a node is off.
 
-use std::time::Duration;
-
 use crate::cli::exit::{CommandError, Exit, print};
 use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::clock;
 use crate::history::HistoryStore;
-use crate::serve::lease::rule::LeaseTimes;
+use crate::serve::lease::node_problems::silent_seconds;
 use crate::terminal_text::TerminalText;
 
 /// Confirm that the host of a node is off, so that other nodes take its shards at once
@@ -52,23 +50,21 @@ pub(super) fn run(args: &FleetEvictArgs) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-/// Refuses a node that has beaten within the time of two beats, unless it has stopped in order.
+/// Refuses a node that is not silent, unless it has stopped in order.
 fn refuse_live(history: &HistoryStore, name: &str) -> Result<(), CommandError> {
     let rows = history.read(|reader| reader.fleet_rows());
     let nodes = rows.map_err(store_error)?.nodes;
     let Some(found) = nodes.iter().find(|found| found.node.name == name) else {
         return Err(super::unknown_node(name));
     };
-    let lease = Duration::from_millis(found.node.lease_ms);
-    let silence = LeaseTimes { lease }.beat() * 2;
-    let age = found.age_seconds;
-    if found.node.is_stopped || age >= i64::try_from(silence.as_secs()).unwrap_or(i64::MAX) {
+    let (age, silence) = (found.age_seconds, silent_seconds(&found.node));
+    if found.node.is_stopped || age > silence {
         return Ok(());
     }
     let text = format!("cannot evict the node {name}: it is alive, its last beat was {age} s ago");
     Err(CommandError::new(text).hint(format!(
         "switch its host off and wait {} s, or add --force; `switchtender fleet drain {name}` \
          moves its devices without a risk",
-        silence.as_secs()
+        silence - age
     )))
 }
