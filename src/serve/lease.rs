@@ -16,3 +16,4 @@ pub(crate) mod rule;
 pub(crate) mod shard;
 #[cfg(test)]
 mod simulation;
+pub(crate) mod times;

@@ -23,7 +23,7 @@ use crate::serve::demo::DemoDirectory;
 use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
 use crate::serve::lease::identity::node_record;
 use crate::serve::lease::leases::Leases;
-use crate::serve::lease::rule::LeaseTimes;
+use crate::serve::lease::times::LeaseTimes;
 use crate::serve::process_lock::{ProcessLock, ProcessLockError};
 use crate::serve::release::FleetInputs;
 use crate::serve::reload::log_warnings;

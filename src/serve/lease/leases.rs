@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::lease_store::LeaseStore;
 use super::right::LeaseRight;
-use super::rule::{LeaseRule, LeaseTimes, NodeSituation, ShardProblem};
+use super::rule::{LeaseRule, NodeSituation, ShardProblem};
+use super::times::LeaseTimes;
 use crate::clock;
 use crate::history::leases::{DEFAULT_SITE, FleetTask, LeaseSubject, NodeRecord, Shard};
 use crate::history::run::RunRight;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::fleet_status::NodeStatus;
-use super::rule::LeaseTimes;
+use super::times::LeaseTimes;
 use crate::history::leases::{LeaseAnswer, NodeRecord, NodeRow};
 
 /// The shortest time after which a node does not answer.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use switchtender_devices::session::fence::{Fence, FenceError};
 use tokio_util::sync::CancellationToken;
 
-use super::rule::LeaseTimes;
+use super::times::LeaseTimes;
 use crate::clock::{self, BootTime};
 use crate::history::leases::LeaseSubject;
 use crate::history::run::RunRight;

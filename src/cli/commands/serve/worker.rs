@@ -17,7 +17,7 @@ use crate::serve::access::AccessPaths;
 use crate::serve::fleet::LoadContext;
 use crate::serve::lease::identity::node_record;
 use crate::serve::lease::leases::Leases;
-use crate::serve::lease::rule::LeaseTimes;
+use crate::serve::lease::times::LeaseTimes;
 use crate::serve::link::client::{HubLink, LinkSetupError};
 use crate::serve::link::settings::JoinSettings;
 use crate::serve::process_lock::ProcessLock;

@@ -27,16 +27,16 @@ pub(crate) enum ShardProblem {
 impl LeaseRule {
     /// Why this node may have no lease.
     pub(crate) fn refusal(&self, now: BootTime) -> Option<String> {
-        let node = &self.node;
+        let node = &self.view.node;
         // A process that was restarted has the name with its next request.
-        let other = self.nodes.get(&node.name);
-        if other.is_some_and(|other| !self.is_named && !self.may_take_name(other, now)) {
+        let rival = self.name.rival(&self.view, now);
+        if rival.is_some_and(|(_, wait)| !wait.is_zero()) {
             return Some(format!(
                 "another process is the node `{}`; name this one with `node` in [fleet], or wait until that one is gone",
                 node.name
             ));
         }
-        let newest = self.newest_protocol(now);
+        let newest = self.view.newest_protocol(now);
         if !share_a_fleet(node.protocol, newest) {
             return Some(format!(
                 "this program ({}) is too old for the fleet: its protocol is {}, that of other nodes is {newest}; \
@@ -44,7 +44,7 @@ impl LeaseRule {
                 node.program, node.protocol
             ));
         }
-        let own = self.nodes.get(&node.name)?;
+        let own = self.view.own()?;
         own.row.is_evicted.then(|| {
             format!(
                 "the node `{}` was evicted; restart it to let it take part again",
@@ -57,20 +57,20 @@ impl LeaseRule {
     pub(crate) fn shard_problem(&self, shard: &Shard, now: BootTime) -> ShardProblem {
         let subject = LeaseSubject::Shard(shard.clone());
         if self.held.contains_key(&subject) {
-            return ShardProblem::Owner(self.node.name.clone());
+            return ShardProblem::Owner(self.view.node.name.clone());
         }
         let observed = self.leases.get(&subject);
         let owner = observed.and_then(|observed| observed.row.owner.as_ref());
-        let of_owner = observed.and_then(|observed| self.row_times(&observed.row));
+        let of_owner = observed.and_then(|observed| self.view.row_times(&observed.row));
         if let (Some(owner), Some(observed), Some(times)) = (owner, observed, of_owner)
             && now.since(observed.since) < times.beat().saturating_mul(3)
         {
             return ShardProblem::Owner(owner.clone());
         }
-        if self.is_resharded(&subject) {
+        if self.view.is_resharded(&subject) {
             return ShardProblem::Reshard;
         }
-        if self.preferred(&subject, now).is_empty() {
+        if self.view.preferred(&subject, now).is_empty() {
             return ShardProblem::NoNode;
         }
         if let Some(amnesty) = self.amnesty(now) {
@@ -87,24 +87,24 @@ impl LeaseRule {
 
     /// The sites that no node may run.
     pub(crate) fn sites_without_node(&self, now: BootTime) -> Vec<String> {
-        let sites = self.sites.keys().filter(|site| {
+        let sites = self.view.sites.keys().filter(|site| {
             let shard = Shard {
                 site: (*site).clone(),
                 number: 0,
             };
-            self.preferred(&LeaseSubject::Shard(shard), now).is_empty()
+            self.view
+                .preferred(&LeaseSubject::Shard(shard), now)
+                .is_empty()
         });
         sites.cloned().collect()
     }
 
     /// The nodes that could run a site, and why no run begins on them.
     pub(crate) fn idle_nodes(&self, site: &str, now: BootTime) -> Vec<String> {
-        let nodes = self.nodes.values();
-        let nodes = nodes.filter(|found| self.is_live(found, now));
-        let idle = nodes.filter_map(|found| {
+        let idle = self.view.live(now).filter_map(|found| {
             let node = &found.row.node;
             let reason = node.no_runs.as_ref()?;
-            let is_idle = self.is_for_site(node, site);
+            let is_idle = self.view.is_for_site(node, site);
             is_idle.then(|| format!("no run begins on the node {}: {reason}", node.name))
         });
         idle.collect()

@@ -44,7 +44,7 @@ impl TestNode {
     fn exchange(&mut self, store: &mut MemoryLeases, seconds: u64) -> LeaseChanges {
         let now = at(seconds);
         let beat =
-            i64::try_from(seconds).unwrap() * 1000 + i64::from(self.rule.node.name.as_bytes()[0]);
+            i64::try_from(seconds).unwrap() * 1000 + i64::from(self.rule.node().name.as_bytes()[0]);
         let request = self.rule.request(now, beat, &self.situation);
         let answer = store.exchange(&request);
         self.rule.answer((now, now), &request, answer)
@@ -228,7 +228,7 @@ fn node_that_starts_no_run_has_no_shards() {
     });
     pages.situation.no_runs = Some("the node has no devices".to_owned());
     pages.exchange_all(&mut store, 0);
-    assert_eq!(pages.rule.node.no_runs, None);
+    assert_eq!(pages.rule.node().no_runs, None);
 }
 
 #[test]

@@ -29,7 +29,7 @@ use crate::serve::access::{
 };
 use crate::serve::fleet::{LoadContext, ServeFleet};
 use crate::serve::lease::leases::Leases;
-use crate::serve::lease::rule::LeaseTimes;
+use crate::serve::lease::times::LeaseTimes;
 use crate::serve::service::{Service, ServiceFiles, ServiceParts};
 use crate::serve::settings::ServeSettings;
 use crate::serve::watched_files::WatchedFiles;
