@@ -72,6 +72,7 @@ pub(crate) use run::{
     RunId,
 };
 pub(crate) use run_uuid::RunUuid;
+pub(crate) use server_address::ServerAddress;
 
 use crate::store::blocking_io;
 use device_state::KnownDevice;

@@ -14,6 +14,7 @@ mod shape;
 
 use std::cell::RefCell;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -172,6 +173,11 @@ impl<'a> Table<'a> {
     /// The boolean of a key. `None` if it is missing, or is no boolean, which is reported.
     pub fn bool(&self, key: &str) -> Option<bool> {
         self.get(key)?.bool()
+    }
+
+    /// The path of a file or a directory. A relative one begins at `directory`.
+    pub fn file_path(&self, key: &str, directory: &Path) -> Option<PathBuf> {
+        Some(directory.join(self.string(key)?))
     }
 
     /// A list of strings, or a single string.

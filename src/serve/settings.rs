@@ -40,28 +40,34 @@
 //! expires = "24h"
 //! ```
 
+mod approval_settings;
 mod backup_settings;
 mod device_settings;
 mod fleet_settings;
+pub(crate) mod hidden_values;
 mod parts;
+mod puppet_settings;
+mod values;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use regex::Regex;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
-use switchtender_devices::document::{self, Findings, Item, Table};
+use switchtender_devices::document::{self, Findings, Table};
 use switchtender_devices::regular_file;
 
-pub(crate) use backup_settings::BackupSettings;
+use approval_settings::{ApprovalSettings, DEFAULT_APPROVAL};
+pub(crate) use backup_settings::{BackupSettings, ConfigurationReads};
 pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, RuleSubject};
 pub(crate) use fleet_settings::{FleetSettings, LONGEST_LEASE};
+use hidden_values::{hide, possible_secrets};
 pub(crate) use parts::{RELEASE_SETTINGS, SettingsKeys};
+pub(crate) use puppet_settings::{PuppetDbSettings, PuppetServerSettings};
+use values::{days_or_duration, duration, parsed, positive, size};
 
-use super::access::{DeviceLimit, OidcSettings};
+use super::access::OidcSettings;
 use super::web::WebSettings;
 use crate::error_chain::chain;
 use crate::history::device_state::KnownDevice;
@@ -76,8 +82,6 @@ const DEFAULT_KEEP: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 const DEFAULT_KEEP_UNCHANGED: Duration = Duration::from_secs(24 * 60 * 60);
 const DEFAULT_CONCURRENCY: usize = 100;
 const DEFAULT_REQUEST_LIMIT: Duration = Duration::from_secs(60 * 60);
-const DEFAULT_APPROVAL: Duration = Duration::from_secs(24 * 60 * 60);
-const BAD_VALUE: &str = "bad-value";
 
 /// The settings of the process.
 #[derive(Clone, Debug)]
@@ -112,70 +116,6 @@ pub(crate) struct ServeSettings {
     pub(crate) fleet: FleetSettings,
     /// `None`: no run needs an approval.
     pub(crate) approval: Option<ApprovalSettings>,
-}
-
-/// When the running configuration of a device is read and stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ConfigurationReads {
-    Never,
-    /// After the first run, and after runs that made or found changes.
-    #[default]
-    Changes,
-    Always,
-}
-
-impl std::str::FromStr for ConfigurationReads {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        match text {
-            "never" => Ok(ConfigurationReads::Never),
-            "changes" => Ok(ConfigurationReads::Changes),
-            "always" => Ok(ConfigurationReads::Always),
-            _ => Err(()),
-        }
-    }
-}
-
-/// Which runs need the approval of a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ApprovalSettings {
-    /// `None`: of all devices.
-    devices: Option<DeviceLimit>,
-    /// A plan that has not run after this time expires.
-    expires: Duration,
-}
-
-impl ApprovalSettings {
-    fn read(table: &Table<'_>) -> Self {
-        let devices = table
-            .get("devices")
-            .and_then(|item| DeviceLimit::read(&item));
-        let expires = table
-            .get("expires")
-            .and_then(|item| days_or_duration(&item));
-        table.finish();
-        Self {
-            devices,
-            expires: expires.unwrap_or(DEFAULT_APPROVAL),
-        }
-    }
-}
-
-/// Devices whose catalogs come from a Puppet Server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PuppetServerSettings {
-    pub(crate) config: Option<PathBuf>,
-    pub(crate) deviceconfig: Option<PathBuf>,
-}
-
-/// The PuppetDB that receives facts and reports.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PuppetDbSettings {
-    pub(crate) url: String,
-    pub(crate) ca_file: Option<PathBuf>,
-    pub(crate) certificate: Option<PathBuf>,
-    pub(crate) key: Option<PathBuf>,
 }
 
 impl ServeSettings {
@@ -253,10 +193,8 @@ impl ServeSettings {
 
     /// Whether runs change a device only as a person approved.
     pub(crate) fn needs_approval(&self, device: &KnownDevice) -> bool {
-        self.approval.as_ref().is_some_and(|approval| {
-            let devices = approval.devices.as_ref();
-            devices.is_none_or(|devices| devices.includes(device))
-        })
+        let approval = self.approval.as_ref();
+        approval.is_some_and(|approval| approval.includes(device))
     }
 
     /// The time after which a plan that needs an approval expires.
@@ -275,7 +213,6 @@ impl ServeSettings {
 }
 
 fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettings {
-    let path = |table: &Table<'_>, key: &str| Some(directory.join(table.string(key)?));
     let listen = root
         .get("listen")
         .and_then(|item| parsed(&item, "an address with a port"));
@@ -290,29 +227,10 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
     let backup = backup.map(|table| BackupSettings::read(&table, directory, reads));
     let defaults = root.table("defaults");
     let defaults = defaults.map(|table| DeviceSettingsTable::read(&table, directory));
-    let server = root.table("puppet_server").map(|table| {
-        let server = PuppetServerSettings {
-            config: path(&table, "config"),
-            deviceconfig: path(&table, "deviceconfig"),
-        };
-        table.finish();
-        server
-    });
-    let puppetdb = root.table("puppetdb").map(|table| {
-        let url = table.string("url");
-        if url.is_none() {
-            table.missing("url");
-        }
-        hide(&table, "url");
-        let puppetdb = PuppetDbSettings {
-            url: url.unwrap_or_default(),
-            ca_file: path(&table, "ca_file"),
-            certificate: path(&table, "certificate"),
-            key: path(&table, "key"),
-        };
-        table.finish();
-        puppetdb
-    });
+    let server = root.table("puppet_server");
+    let server = server.map(|table| PuppetServerSettings::read(&table, directory));
+    let puppetdb = root.table("puppetdb");
+    let puppetdb = puppetdb.map(|table| PuppetDbSettings::read(&table, directory));
     let web = root.table("web");
     let mut web = web
         .map(|table| WebSettings::read(&table, directory))
@@ -320,14 +238,16 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
     web.oidc = root
         .table("oidc")
         .and_then(|table| OidcSettings::read(&table, directory));
+    let approval = root.table("approval");
     let settings = ServeSettings {
         source: Arc::clone(source),
         keys: SettingsKeys::of(root),
         listen: listen
             .unwrap_or_else(|| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT)),
-        inventory: path(root, "inventory").unwrap_or_else(|| directory.join("inventory.toml")),
-        definitions: path(root, "definitions"),
-        state_dir: path(root, "state_dir"),
+        inventory: (root.file_path("inventory", directory))
+            .unwrap_or_else(|| directory.join("inventory.toml")),
+        definitions: root.file_path("definitions", directory),
+        state_dir: root.file_path("state_dir", directory),
         store: store(root, directory, max_size),
         max_size,
         keep: age("keep").unwrap_or(DEFAULT_KEEP),
@@ -342,64 +262,11 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         puppetdb,
         web,
         state_commands: StateCommands::read(root),
-        fleet: fleet(root, directory),
-        approval: root
-            .table("approval")
-            .map(|table| ApprovalSettings::read(&table)),
+        fleet: FleetSettings::read(root, directory),
+        approval: approval.map(|table| ApprovalSettings::read(&table)),
     };
     root.finish();
     settings
-}
-
-/// This process as a node. A file of SQLite has one process.
-fn fleet(root: &Table<'_>, directory: &Path) -> FleetSettings {
-    let Some(table) = root.table("fleet") else {
-        return FleetSettings::default();
-    };
-    let settings = FleetSettings::read(&table, directory);
-    let store = root.string("store").unwrap_or_default();
-    if table.get("join").is_some() {
-        if let Some(item) = root.get("store") {
-            let message = "a node has either `store` or `join`: a worker has no database";
-            let help = "remove `store` of a worker, or `join` of a hub";
-            (root.findings).error_with_help("fleet-store", item.span.clone(), message, help);
-        }
-        check_worker(root);
-        return settings;
-    }
-    if !is_server(&store)
-        && let Some(item) = root.get("fleet")
-    {
-        let message = "a fleet needs a database of PostgreSQL";
-        let help = "set `store = \"postgresql://…\"`, or remove [fleet]";
-        (root.findings).error_with_help("fleet-store", item.span.clone(), message, help);
-    }
-    settings
-}
-
-/// A worker has no pages: `listen` is the address of its metrics.
-fn check_worker(root: &Table<'_>) {
-    for key in ["web", "oidc"] {
-        if let Some(item) = root.get(key) {
-            let message = format!("`{key}` is a setting of hubs: a worker has no pages and no API");
-            let help = "move it to the hubs; `listen` gives a worker /metrics and /healthz";
-            (root.findings).error_with_help("worker-pages", item.span.clone(), message, help);
-        }
-    }
-    let address = root.string("listen");
-    let address = address.and_then(|text| text.parse::<SocketAddr>().ok());
-    if let (Some(address), Some(item)) = (address, root.get("listen"))
-        && !address.ip().is_loopback()
-    {
-        let message = "a worker listens on loopback only: its metrics need no login";
-        let help = "write `127.0.0.1:8440`, and put a proxy with a login before it";
-        (root.findings).error_with_help("worker-pages", item.span.clone(), message, help);
-    }
-}
-
-/// Whether a place of a store is a server.
-fn is_server(store: &str) -> bool {
-    store.starts_with("postgresql://") || store.starts_with("postgres://")
 }
 
 /// The place of the history. A relative path begins at `directory`.
@@ -425,82 +292,6 @@ fn store(root: &Table<'_>, directory: &Path, max_size: Option<u64>) -> Option<St
             None
         }
     }
-}
-
-/// Hides a value that can have a login in excerpts of the file.
-pub(super) fn hide(table: &Table<'_>, key: &str) {
-    if let Some(item) = table.get(key) {
-        table.findings.hide(item.span.clone());
-    }
-}
-
-/// The ranges of a file with a syntax error that can be secrets: values of lines about URLs and secrets.
-fn possible_secrets(text: &str) -> Vec<Range<usize>> {
-    static SECRET: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^[^=\n]*(?:url|secret|password|token|hash|key)[^=\n]*(?<value>=.*)$|(?<login>://.*)$")
-            .expect("the pattern is a constant")
-    });
-    let found = SECRET.captures_iter(text);
-    found
-        .filter_map(|found| Some(found.name("value").or(found.name("login"))?.range()))
-        .collect()
-}
-
-/// A value of a type with a syntax of its own.
-fn parsed<T: std::str::FromStr>(item: &Item<'_>, expected: &str) -> Option<T> {
-    let text = item.string()?;
-    let value = text.parse().ok();
-    if value.is_none() {
-        item.error(BAD_VALUE, format!("`{text}` is not {expected}"));
-    }
-    value
-}
-
-fn positive(item: &Item<'_>) -> Option<usize> {
-    let number = item.integer()?;
-    let value = usize::try_from(number).ok().filter(|number| *number > 0);
-    if value.is_none() {
-        item.error(BAD_VALUE, format!("`{number}` is not a positive number"));
-    }
-    value
-}
-
-/// A duration, such as `30m`.
-fn duration(item: &Item<'_>) -> Option<Duration> {
-    let text = item.string()?;
-    let value = switchtender_devices::duration::parse(&text);
-    let value = value.filter(|duration| !duration.is_zero());
-    if value.is_none() {
-        item.error(
-            BAD_VALUE,
-            format!("`{text}` is not a duration, such as `30m`"),
-        );
-    }
-    value
-}
-
-/// A duration in days or smaller units, such as `90d`.
-fn days_or_duration(item: &Item<'_>) -> Option<Duration> {
-    const DAY: u64 = 24 * 60 * 60;
-    let days = item.as_str().and_then(|text| text.strip_suffix('d'));
-    match days.and_then(|days| days.parse::<u32>().ok()) {
-        Some(days) if days > 0 => Some(Duration::from_secs(u64::from(days) * DAY)),
-        _ => duration(item),
-    }
-}
-
-/// A size in bytes, such as `2GiB`.
-fn size(item: &Item<'_>) -> Option<u64> {
-    let text = item.string()?;
-    let units = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)];
-    let value = units.iter().find_map(|(unit, bits)| {
-        let number: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-        number.checked_shl(*bits).filter(|size| *size > 0)
-    });
-    if value.is_none() {
-        item.error(BAD_VALUE, format!("`{text}` is not a size, such as `2GiB`"));
-    }
-    value
 }
 
 #[cfg(test)]

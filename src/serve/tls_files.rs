@@ -63,7 +63,7 @@ impl TlsFiles {
     /// Reads the keys `certificate` and `key` of a table; relative paths begin at `directory`. `None`: it has neither,
     /// or one of them, which is an error.
     pub(crate) fn of_table(table: &Table<'_>, directory: &Path) -> Option<Self> {
-        let path = |key: &str| Some(directory.join(table.string(key)?));
+        let path = |key| table.file_path(key, directory);
         match (path("certificate"), path("key")) {
             (Some(certificate), Some(key)) => Some(Self { certificate, key }),
             (None, None) => None,

@@ -68,7 +68,7 @@ impl OidcSettings {
         let client_id = required("client_id").and_then(|item| item.string());
         let secret = table.get("client_secret");
         let secret = secret.map(|item| client_secret(&item, directory));
-        let ca_file = table.string("ca_file").map(|path| directory.join(path));
+        let ca_file = table.file_path("ca_file", directory);
         let mut roles = Vec::new();
         match table.table("role") {
             None => table.missing("role"),

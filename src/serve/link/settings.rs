@@ -56,7 +56,7 @@ impl JoinSettings {
             .iter()
             .filter_map(|url| hub(&join, url))
             .collect();
-        let ca_file = table.string("ca_file").map(|path| directory.join(path));
+        let ca_file = table.file_path("ca_file", directory);
         let credential = WorkerCredential::read(table, directory)?;
         if matches!(credential, WorkerCredential::Certificate(_))
             && let Some(plain) = hubs.iter().find(|hub| hub.starts_with("http:"))

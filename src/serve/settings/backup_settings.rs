@@ -1,10 +1,34 @@
-//! `[backup]`: what is read of devices in files, and in Git.
+//! What is read of devices after runs, and `[backup]`: also in files, and in Git.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use switchtender_devices::document::Table;
 
-use super::{BAD_VALUE, ConfigurationReads};
+use super::values::BAD_VALUE;
+
+/// When the running configuration of a device is read and stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ConfigurationReads {
+    Never,
+    /// After the first run, and after runs that made or found changes.
+    #[default]
+    Changes,
+    Always,
+}
+
+impl FromStr for ConfigurationReads {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "never" => Ok(ConfigurationReads::Never),
+            "changes" => Ok(ConfigurationReads::Changes),
+            "always" => Ok(ConfigurationReads::Always),
+            _ => Err(()),
+        }
+    }
+}
 
 /// Files with what is read of devices after runs.
 #[derive(Clone, Debug, PartialEq, Eq)]

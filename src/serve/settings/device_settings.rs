@@ -8,7 +8,7 @@ use globset::{Glob, GlobMatcher};
 use jiff::tz::TimeZone;
 use switchtender_devices::document::{Item, Table};
 
-use super::{BAD_VALUE, duration, parsed};
+use super::values::{BAD_VALUE, duration, parsed};
 use crate::clock;
 use crate::inventory::{Device, DeviceSelection};
 use crate::serve::schedule::DeviceSchedule;
@@ -57,8 +57,8 @@ pub(crate) enum RuleTarget {
 
 impl DeviceSettingsTable {
     pub(super) fn read(table: &Table<'_>, directory: &Path) -> Self {
-        let path = |key: &str| Some(directory.join(table.string(key)?));
-        let (catalogs, state) = (path("catalog"), path("state"));
+        let catalogs = table.file_path("catalog", directory);
+        let state = table.file_path("state", directory);
         if catalogs.is_some()
             && let Some(item) = table.get("state")
         {

@@ -1,11 +1,13 @@
 //! The table `[fleet]`: this process as a node of a fleet.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
 use switchtender_devices::document::{Item, Table};
 
-use super::{BAD_VALUE, duration};
+use super::values::{BAD_VALUE, duration};
+use crate::history::ServerAddress;
 use crate::serve::link::settings::JoinSettings;
 
 const DEFAULT_LEASE: Duration = Duration::from_secs(120);
@@ -44,7 +46,10 @@ impl Default for FleetSettings {
 
 impl FleetSettings {
     /// Reads the table; relative paths begin at `directory`.
-    pub(super) fn read(table: &Table<'_>, directory: &Path) -> Self {
+    pub(super) fn read(root: &Table<'_>, directory: &Path) -> Self {
+        let Some(table) = root.table("fleet") else {
+            return Self::default();
+        };
         let default = Self::default();
         let node = table.get("node").and_then(|item| name(&item, "a node"));
         let sites = table.get("sites").and_then(|item| item.list());
@@ -58,18 +63,22 @@ impl FleetSettings {
                 .and_then(|item| lease(&item))
                 .unwrap_or(default.lease),
             runs: table.bool("runs").unwrap_or(default.runs),
-            join: JoinSettings::read(table, directory),
+            join: JoinSettings::read(&table, directory),
             is_set: true,
         };
-        if let Some(join) = table.get("join") {
-            settings.check_worker(&join);
+        let join = table.get("join");
+        if let Some(join) = &join {
+            settings.check_worker(join);
         }
         table.finish();
+        if join.is_some() {
+            check_other_tables_of_worker(root);
+        } else {
+            check_store(root);
+        }
         settings
     }
-}
 
-impl FleetSettings {
     /// A worker runs the devices of sites that it names.
     fn check_worker(&self, join: &Item<'_>) {
         let problem = if self.sites.is_empty() {
@@ -80,6 +89,43 @@ impl FleetSettings {
             "a worker without runs has nothing to do: remove `runs = false`"
         };
         join.error(BAD_VALUE, problem);
+    }
+}
+
+/// A file of SQLite has one process.
+fn check_store(root: &Table<'_>) {
+    let store = root.string("store").unwrap_or_default();
+    if !ServerAddress::is_meant(&store)
+        && let Some(item) = root.get("fleet")
+    {
+        let message = "a fleet needs a database of PostgreSQL";
+        let help = "set `store = \"postgresql://…\"`, or remove [fleet]";
+        (root.findings).error_with_help("fleet-store", item.span.clone(), message, help);
+    }
+}
+
+/// A worker has no database and no pages: `listen` is the address of its metrics.
+fn check_other_tables_of_worker(root: &Table<'_>) {
+    if let Some(item) = root.get("store") {
+        let message = "a node has either `store` or `join`: a worker has no database";
+        let help = "remove `store` of a worker, or `join` of a hub";
+        (root.findings).error_with_help("fleet-store", item.span.clone(), message, help);
+    }
+    for key in ["web", "oidc"] {
+        if let Some(item) = root.get(key) {
+            let message = format!("`{key}` is a setting of hubs: a worker has no pages and no API");
+            let help = "move it to the hubs; `listen` gives a worker /metrics and /healthz";
+            (root.findings).error_with_help("worker-pages", item.span.clone(), message, help);
+        }
+    }
+    let address = root.string("listen");
+    let address = address.and_then(|text| text.parse::<SocketAddr>().ok());
+    if let (Some(address), Some(item)) = (address, root.get("listen"))
+        && !address.ip().is_loopback()
+    {
+        let message = "a worker listens on loopback only: its metrics need no login";
+        let help = "write `127.0.0.1:8440`, and put a proxy with a login before it";
+        (root.findings).error_with_help("worker-pages", item.span.clone(), message, help);
     }
 }
 

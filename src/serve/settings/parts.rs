@@ -11,9 +11,8 @@ use std::path::Path;
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::document::Table;
 
-use super::{
-    BAD_VALUE, CatalogPath, ConfigurationReads, DeviceRule, DeviceSettingsTable, ServeSettings,
-};
+use super::values::BAD_VALUE;
+use super::{CatalogPath, ConfigurationReads, DeviceRule, DeviceSettingsTable, ServeSettings};
 use crate::history::StoreLocation;
 
 /// The settings of a release, at its root.
@@ -178,17 +177,21 @@ mod tests {
 
     #[test]
     fn each_setting_belongs_to_a_node_or_a_release() {
-        let text = include_str!("../settings.rs");
-        let keys = text.split("\"").filter(|key| {
-            let reads = [format!("(\"{key}\")"), format!("(root, \"{key}\")")];
-            let of_root = ["root.get", "root.table", "path", "age"];
-            of_root.iter().any(|call| {
-                reads
-                    .iter()
-                    .any(|read| text.contains(&format!("{call}{read}")))
-            })
-        });
-        for key in keys.chain(["store", "secrets", "device", "label"]) {
+        let text = include_str!("../settings.rs").replace([' ', '\n'], "");
+        let calls = [
+            "root.get(\"",
+            "root.table(\"",
+            "root.file_path(\"",
+            "age(\"",
+        ];
+        let calls = calls.iter().flat_map(|call| text.split(call).skip(1));
+        let keys: BTreeSet<&str> = calls.filter_map(|call| call.split('"').next()).collect();
+        assert!(keys.len() > 15, "{keys:?}");
+        // Other files read these.
+        for key in keys
+            .into_iter()
+            .chain(["fleet", "secrets", "device", "label"])
+        {
             let places = [NODE_KEYS.contains(&key), RELEASE_KEYS.contains(&key)];
             assert_eq!(places.iter().filter(|is| **is).count(), 1, "{key}");
         }

@@ -21,7 +21,7 @@ use switchtender_devices::document::{Item, Table};
 
 use super::tls::ServerTls;
 use crate::serve::access::{OidcSettings, Role};
-use crate::serve::settings::hide;
+use crate::serve::settings::hidden_values::hide;
 use crate::serve::tls_files::TlsFiles;
 
 const BAD_VALUE: &str = "bad-value";
