@@ -17,12 +17,13 @@ pub(crate) mod device;
 mod device_order;
 mod failure_policy;
 mod file_context;
-pub(crate) mod file_mode;
+mod file_mode;
 mod fill;
 mod group;
 mod load;
 mod one_device;
 pub(crate) mod placeholders;
+pub(crate) mod private_file;
 pub(crate) mod range;
 #[cfg(test)]
 mod reference;

@@ -7,6 +7,7 @@
 
 mod access_file;
 mod access_paths;
+mod access_rules;
 mod audit_log;
 mod authenticate;
 mod client_address;
@@ -22,8 +23,9 @@ mod session;
 mod token;
 mod worker_entry;
 
-pub(crate) use access_file::{AccessError, AccessFile, AccessRules, ApiToken, LocalUser};
+pub(crate) use access_file::{AccessError, AccessFile};
 pub(crate) use access_paths::AccessPaths;
+pub(crate) use access_rules::{AccessRules, ApiToken, LocalUser};
 pub(crate) use audit_log::{AuditEntry, AuditError, AuditFilter, AuditLog, AuditResult};
 pub(crate) use authenticate::{
     AccessControl, AccessOptions, AccessSources, Denied, Login, RequestOrigin,

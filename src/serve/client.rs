@@ -9,10 +9,9 @@ use switchtender_devices::http::{
     Authorities, ClientSettings, ClientSettingsError, HttpClient, HttpError, HttpResponse, Method,
     RequestBuilder, Trust, Url, sends_in_clear,
 };
-use switchtender_devices::regular_file;
 
 use crate::history::RunId;
-use crate::inventory::file_mode;
+use crate::inventory::private_file::{self, PrivateFileError};
 
 use super::request::RequestedKind;
 
@@ -26,14 +25,8 @@ const WAIT_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Why a request has no result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClientError {
-    #[error("cannot read {path}")]
-    Token {
-        path: String,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("{path} is readable by others (mode {mode:o})")]
-    TokenMode { path: String, mode: u32 },
+    #[error(transparent)]
+    Token(#[from] PrivateFileError),
     /// The token would be readable on the way.
     #[error("{url} has no encryption and is not on this host")]
     PlainHttp { url: String },
@@ -89,16 +82,7 @@ fn plain(url: &str) -> Option<Url> {
 
 /// The token of a file that only its owner can read.
 fn read_token(path: &Path) -> Result<SecretString, ClientError> {
-    let failed = |source| ClientError::Token {
-        path: path.display().to_string(),
-        source,
-    };
-    let file = regular_file::open(path, regular_file::LARGEST).map_err(failed)?;
-    if let Some(mode) = file_mode::readable_by_others(&file).map_err(failed)? {
-        let path = path.display().to_string();
-        return Err(ClientError::TokenMode { path, mode });
-    }
-    let text = regular_file::read_open_text(file, regular_file::LARGEST).map_err(failed)?;
+    let text = private_file::read_text(path)?;
     Ok(text.trim().to_owned().into())
 }
 

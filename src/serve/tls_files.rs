@@ -12,7 +12,7 @@ use switchtender_devices::document::Table;
 use switchtender_devices::http::Identity;
 use switchtender_devices::regular_file;
 
-use crate::inventory::file_mode;
+use crate::inventory::private_file::{self, PrivateFileError};
 
 /// The files of a certificate chain and its key, in PEM format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +30,8 @@ pub(crate) enum TlsFilesError {
         #[source]
         source: io::Error,
     },
-    #[error("{path} is readable by others (mode {mode:o})")]
-    Mode { path: PathBuf, mode: u32 },
+    #[error(transparent)]
+    Key(#[from] PrivateFileError),
     #[error("cannot read {path} as PEM")]
     Pem {
         path: PathBuf,
@@ -53,7 +53,7 @@ impl TlsFilesError {
     /// What to do next.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
-            Self::Mode { path, .. } => Some(format!("run `chmod 600 {}`", path.display())),
+            Self::Key(file) => file.hint(),
             _ => None,
         }
     }
@@ -98,18 +98,9 @@ impl TlsFiles {
     }
 
     fn read(&self) -> Result<(String, PrivateKeyDer<'static>), TlsFilesError> {
-        let key_file = regular_file::open(&self.key, regular_file::LARGEST)
-            .and_then(|file| file_mode::readable_by_others(&file));
-        let mode = key_file.map_err(|source| TlsFilesError::Read {
-            path: self.key.clone(),
-            source,
-        })?;
-        if let Some(mode) = mode {
-            let path = self.key.clone();
-            return Err(TlsFilesError::Mode { path, mode });
-        }
+        let key = private_file::read_text(&self.key)?;
         let certificate = text(&self.certificate)?;
-        let key = PrivateKeyDer::from_pem_slice(text(&self.key)?.as_bytes());
+        let key = PrivateKeyDer::from_pem_slice(key.as_bytes());
         Ok((certificate, key.map_err(pem_error(&self.key))?))
     }
 

@@ -214,17 +214,14 @@ impl RunDeviceArgs {
     }
 
     fn failed(&self, error: ClientError) -> CommandError {
+        let unconnected =
+            "check that `switchtender serve` runs, and the address and the state directory";
         let hint = match &error {
-            ClientError::Token { .. } | ClientError::Send(_) => Some(
-                "check that `switchtender serve` runs, and the address and the state directory",
-            ),
-            ClientError::Refused { hint, .. } => hint.as_deref(),
-            ClientError::PlainHttp { .. } => Some("use an https URL"),
+            ClientError::Token(file) => file.hint().or(Some(unconnected.to_owned())),
+            ClientError::Send(_) => Some(unconnected.to_owned()),
+            ClientError::Refused { hint, .. } => hint.clone(),
+            ClientError::PlainHttp { .. } => Some("use an https URL".to_owned()),
             _ => None,
-        };
-        let hint = match &error {
-            ClientError::TokenMode { path, .. } => Some(format!("run `chmod 600 {path}`")),
-            _ => hint.map(str::to_owned),
         };
         let text = format!("cannot run {}", self.device);
         let error = CommandError::new(text).with_source(error);

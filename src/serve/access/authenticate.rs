@@ -11,7 +11,8 @@ use secrecy::SecretString;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::access_file::{AccessFile, AccessRules, LocalUser};
+use super::access_file::AccessFile;
+use super::access_rules::{AccessRules, LocalUser};
 use super::audit_log::{AuditEntry, AuditLog, AuditResult};
 use super::client_address::{client_address, client_network};
 use super::csrf::StoredCsrfKey;

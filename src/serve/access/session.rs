@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::access_file::LocalUser;
+use super::access_rules::LocalUser;
 use super::oidc::ProviderUser;
 use super::token::TokenText;
 use crate::error_chain::chain;

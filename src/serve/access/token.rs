@@ -3,6 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize as _;
 use sha2::{Digest as _, Sha256};
 
 /// Marks tokens for scanners of secrets.
@@ -39,6 +40,20 @@ impl TokenText {
     /// the text.
     pub(crate) fn digest(&self) -> String {
         hex::encode(Sha256::digest(self.0.as_bytes()))
+    }
+}
+
+/// A digest of a token. A token in its place is an error that does not have it.
+pub(super) fn deserialize_digest<'de, D: serde::Deserializer<'de>>(
+    value: D,
+) -> Result<String, D::Error> {
+    let text = String::deserialize(value)?;
+    let is_digest = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_digest {
+        Ok(text)
+    } else {
+        let text = "`sha256` is no digest of a token: write the one of `switchtender access add-token` or `add-worker`";
+        Err(serde::de::Error::custom(text))
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::token::deserialize_digest;
+
 /// A worker. It has the name of a node, and proves it with a token or with a certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -105,7 +107,7 @@ impl WorkerEntry {
 }
 
 fn worker_digest<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
-    super::access_file::token_digest(value).map(Some)
+    deserialize_digest(value).map(Some)
 }
 
 #[cfg(test)]

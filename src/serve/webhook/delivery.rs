@@ -1,6 +1,6 @@
 //! The delivery of all messages of a webhook, in the order of the ends of the runs.
 
-use std::io;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,8 +9,6 @@ use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use switchtender_devices::regular_file;
-
 use super::sender::{WebhookError, WebhookMessage, WebhookSender, pause};
 use crate::clock;
 use crate::error_chain::chain;
@@ -18,7 +16,7 @@ use crate::history::HistoryError;
 use crate::history::leases::FleetTask;
 use crate::history::runs::RunEntry;
 use crate::history::webhooks::UnsentRun;
-use crate::inventory::file_mode;
+use crate::inventory::private_file::{self, PrivateFileError};
 use crate::serve::live::LiveEventKind;
 use crate::serve::service::Service;
 use crate::serve::web::{RunEventKind, WebhookSettings};
@@ -37,14 +35,8 @@ const MAX_SECRET: u64 = 4096;
 /// Why a webhook cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WebhookSetupError {
-    #[error("cannot read {path}")]
-    Secret {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("{path} is readable by others (mode {mode:o})")]
-    Mode { path: PathBuf, mode: u32 },
+    #[error(transparent)]
+    Secret(#[from] PrivateFileError),
     #[error("{path} is empty")]
     Empty { path: PathBuf },
     #[error("webhook {name}")]
@@ -249,20 +241,11 @@ impl Webhook {
 }
 
 fn read_secret(path: &Path) -> Result<SecretString, WebhookSetupError> {
-    use std::io::Read as _;
-    let failed = |source| WebhookSetupError::Secret {
-        path: path.to_owned(),
-        source,
-    };
-    let file = regular_file::open(path, regular_file::LARGEST).map_err(failed)?;
-    if let Some(mode) = file_mode::readable_by_others(&file).map_err(failed)? {
-        let path = path.to_owned();
-        return Err(WebhookSetupError::Mode { path, mode });
-    }
     let mut text = String::new();
-    file.take(MAX_SECRET)
+    private_file::open(path)?
+        .take(MAX_SECRET)
         .read_to_string(&mut text)
-        .map_err(failed)?;
+        .map_err(|source| PrivateFileError::read(path, source))?;
     match text.trim() {
         "" => Err(WebhookSetupError::Empty {
             path: path.to_owned(),

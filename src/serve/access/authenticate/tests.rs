@@ -1,6 +1,6 @@
 //! Tokens, sessions, proxy headers, limits.
 
-use super::super::access_file::{ApiToken, LocalUser, TrustedProxy};
+use super::super::access_rules::{ApiToken, LocalUser, TrustedProxy};
 use super::super::audit_log::AuditFilter;
 use super::*;
 use crate::clock;
