@@ -40,7 +40,7 @@ pub(crate) mod run;
 pub(crate) mod run_key;
 mod run_uuid;
 pub(crate) mod runs;
-mod schema;
+pub(crate) mod schema;
 mod server_address;
 pub(crate) mod server_check;
 pub(crate) mod site_devices;

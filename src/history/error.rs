@@ -54,6 +54,11 @@ pub(crate) enum HistoryError {
     /// Nobody has created them, or the address names another database.
     #[error("the database has no tables yet")]
     NoTables,
+    /// A running hub of an earlier version needs what this program would remove.
+    #[error(
+        "cannot update the tables: the node {0} runs an earlier program that needs them as they are"
+    )]
+    OlderHub(String),
     #[error("only the owner of the tables can give their space back")]
     NotOwner,
     #[error("the database refuses a statement")]
@@ -138,6 +143,7 @@ impl HistoryError {
             HistoryError::NotOwner => Some(
                 "connect as the owner, by default `switchtender_owner`; `autovacuum` does the rest",
             ),
+            HistoryError::OlderHub(_) => Some("upgrade the node, or stop it, and start again"),
             HistoryError::Exists(_) => Some("name a new file"),
             HistoryError::Damaged(_) => Some(
                 "run `switchtender store check`; stop the process and restore a copy of the file",

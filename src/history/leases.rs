@@ -139,6 +139,8 @@ pub(crate) struct NodeRecord {
     pub(crate) program: String,
     /// The number of what nodes say to each other through the store.
     pub(crate) protocol: u32,
+    /// The version of the tables that its program writes.
+    pub(crate) tables: u32,
     /// The sites whose devices it runs. Empty: those that no node names.
     pub(crate) sites: Vec<String>,
     /// It runs devices.

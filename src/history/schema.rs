@@ -5,6 +5,7 @@ use std::time::Duration;
 use switchtender_devices::format_version::FormatVersion;
 
 use super::HistoryError;
+use super::leases::NodeRecord;
 use super::roles::GRANTS;
 use super::sql::postgres::SCHEMA;
 use super::sql::{ANSWER_LIMIT, Connection};
@@ -13,6 +14,9 @@ use crate::store::file::state_version;
 /// The statements that lead to a version from the one before.
 struct Migration {
     version: u32,
+    /// The programs of this version and later ones can use the tables on a server. What only adds to them keeps that of
+    /// the migration before; what removes something comes one release after the programs that do without it.
+    oldest: u32,
     sqlite: &'static str,
     postgres: &'static str,
 }
@@ -21,12 +25,13 @@ struct Migration {
 const MIGRATIONS: [Migration; 1] = [Migration {
     // Version 1 was that of builds before the first release.
     version: 2,
+    oldest: 2,
     sqlite: include_str!("schema.sql"),
     postgres: include_str!("schema_postgres.sql"),
 }];
 
-/// The version of the tables.
-const VERSION: FormatVersion = state_version(MIGRATIONS[MIGRATIONS.len() - 1].version);
+/// The version of the tables that this program writes.
+pub(crate) const TABLES_VERSION: u32 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 
 /// What to do about a database of another version.
 const DATABASE_ADVICE: &str =
@@ -39,10 +44,14 @@ pub(super) const WRITE_LOCK: &str = "SELECT pg_advisory_xact_lock(5391, 1)";
 /// Creates the tables in a new store, and changes those of an earlier version. A store of a later version stays as
 /// it is.
 pub(super) fn update(connection: &Connection) -> Result<(), HistoryError> {
+    update_by(connection, &MIGRATIONS)
+}
+
+fn update_by(connection: &Connection, migrations: &[Migration]) -> Result<(), HistoryError> {
+    if !is_empty(connection)? {
+        check_by(connection, migrations)?;
+    }
     if let Connection::Sqlite(sqlite) = connection {
-        if !is_empty(connection)? {
-            check(connection)?;
-        }
         // Both are stored in the file; the first has an effect only before the first table.
         sqlite.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         sqlite.pragma_update(None, "journal_mode", "WAL")?;
@@ -52,17 +61,21 @@ pub(super) fn update(connection: &Connection) -> Result<(), HistoryError> {
     } else {
         check_encoding(connection)?;
     }
-    if !is_empty(connection)? && version(connection)? == i64::from(VERSION.number) {
+    if !is_empty(connection)? && found(connection)?.version >= newest(migrations) {
         return Ok(());
     }
     begin_write(connection)?;
-    let updated = migrate(connection);
+    let updated = migrate(connection, migrations);
     connection.execute_batch(if updated.is_ok() {
         "COMMIT"
     } else {
         "ROLLBACK"
     })?;
     updated
+}
+
+fn newest(migrations: &[Migration]) -> i64 {
+    migrations.last().map_or(0, |one| i64::from(one.version))
 }
 
 /// The other processes do not wait longer for one that is stopped while it writes.
@@ -90,8 +103,8 @@ pub(super) fn begin_write(connection: &Connection) -> Result<(), HistoryError> {
 }
 
 /// Another process can have changed the tables meanwhile.
-fn migrate(connection: &Connection) -> Result<(), HistoryError> {
-    let found = if is_empty(connection)? {
+fn migrate(connection: &Connection, migrations: &[Migration]) -> Result<(), HistoryError> {
+    let known = if is_empty(connection)? {
         if let Connection::Postgres(_) = connection {
             // The roles of `store setup` have it already, and may not create one.
             let exists = format!("SELECT to_regnamespace('{SCHEMA}') IS NOT NULL");
@@ -99,24 +112,33 @@ fn migrate(connection: &Connection) -> Result<(), HistoryError> {
                 connection.execute_batch(&format!("CREATE SCHEMA {SCHEMA}"))?;
             }
             connection.execute_batch(&format!(
-                "CREATE TABLE {SCHEMA}.schema_version (version BIGINT NOT NULL);
-                 INSERT INTO {SCHEMA}.schema_version (version) VALUES (0)"
+                "CREATE TABLE {SCHEMA}.schema_version (version BIGINT NOT NULL, oldest BIGINT NOT NULL);
+                 INSERT INTO {SCHEMA}.schema_version (version, oldest) VALUES (0, 0)"
             ))?;
         }
-        0
+        TableVersions::default()
     } else {
-        check(connection)?;
-        version(connection)?
+        check_by(connection, migrations)?;
+        let known = found(connection)?;
+        let oldest = migrations.last().map_or(0, |one| one.oldest);
+        if let Connection::Postgres(_) = connection
+            && i64::from(oldest) > known.oldest
+        {
+            refuse_beside_older_hubs(connection, oldest)?;
+        }
+        known
     };
-    for migration in MIGRATIONS
+    for migration in migrations
         .iter()
-        .filter(|one| i64::from(one.version) > found)
+        .filter(|one| i64::from(one.version) > known.version)
     {
-        let number = migration.version;
+        let Migration {
+            version, oldest, ..
+        } = migration;
         connection.execute_batch(connection.choose(migration.sqlite, migration.postgres))?;
         connection.execute_batch(&connection.choose(
-            format!("PRAGMA user_version = {number}"),
-            format!("UPDATE schema_version SET version = {number}"),
+            format!("PRAGMA user_version = {version}"),
+            format!("UPDATE schema_version SET version = {version}, oldest = {oldest}"),
         ))?;
     }
     if let Connection::Postgres(_) = connection {
@@ -125,20 +147,62 @@ fn migrate(connection: &Connection) -> Result<(), HistoryError> {
     Ok(())
 }
 
-/// Refuses a store of a later version, and one from before the first release.
-pub(super) fn check(connection: &Connection) -> Result<(), HistoryError> {
-    let found = version(connection)?;
-    if MIGRATIONS.iter().any(|one| i64::from(one.version) == found) {
-        return Ok(());
+/// A hub of an earlier version could not go on with tables from which something is removed.
+fn refuse_beside_older_hubs(connection: &Connection, oldest: u32) -> Result<(), HistoryError> {
+    let mut select = connection.prepare_cached(
+        "SELECT record,
+             CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - seen AS age_ms
+         FROM node WHERE NOT is_evicted ORDER BY name",
+    )?;
+    let nodes: Vec<(String, i64)> = select.query_all([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for (record, age_ms) in nodes {
+        let Ok(node) = serde_json::from_str::<NodeRecord>(&record) else {
+            continue;
+        };
+        let has_lease = age_ms.unsigned_abs() <= node.lease_ms;
+        if node.is_hub && !node.is_stopped && has_lease && node.tables < oldest {
+            return Err(HistoryError::OlderHub(node.name));
+        }
     }
-    let advice = connection.choose(VERSION.advice, DATABASE_ADVICE);
-    let expected = FormatVersion { advice, ..VERSION };
-    Ok(expected.check(found)?)
+    Ok(())
 }
 
-fn version(connection: &Connection) -> Result<i64, HistoryError> {
-    let query = connection.choose("PRAGMA user_version", "SELECT version FROM schema_version");
-    connection.query_row(query, [], |row| row.get(0))
+/// The versions that tables have.
+#[derive(Default)]
+struct TableVersions {
+    version: i64,
+    /// The oldest program that can use them. A file has one program at a time: its own version.
+    oldest: i64,
+}
+
+/// Refuses a store of a later version that this program cannot use, and one from before the first release.
+pub(super) fn check(connection: &Connection) -> Result<(), HistoryError> {
+    check_by(connection, &MIGRATIONS)
+}
+
+fn check_by(connection: &Connection, migrations: &[Migration]) -> Result<(), HistoryError> {
+    let found = found(connection)?;
+    let newest = newest(migrations);
+    let is_known = (migrations.iter()).any(|one| i64::from(one.version) == found.version);
+    if is_known || found.version > newest && found.oldest <= newest {
+        return Ok(());
+    }
+    let expected = state_version(u32::try_from(newest).expect("it is a version of a migration"));
+    let advice = connection.choose(expected.advice, DATABASE_ADVICE);
+    Ok(FormatVersion { advice, ..expected }.check(found.version)?)
+}
+
+fn found(connection: &Connection) -> Result<TableVersions, HistoryError> {
+    let query = connection.choose(
+        "SELECT user_version AS version, user_version AS oldest FROM pragma_user_version",
+        "SELECT version, oldest FROM schema_version",
+    );
+    connection.query_row(query, [], |row| {
+        Ok(TableVersions {
+            version: row.get(0)?,
+            oldest: row.get(1)?,
+        })
+    })
 }
 
 /// Whether nobody has created the tables.
@@ -167,7 +231,11 @@ fn check_encoding(connection: &Connection) -> Result<(), HistoryError> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use test_support::postgresql::PostgreSql;
+
     use super::*;
+    use crate::history::engine::Engine;
+    use crate::history::location::StoreLocation;
 
     /// The tables with their columns.
     fn columns(text: &str) -> BTreeSet<String> {
@@ -203,5 +271,89 @@ mod tests {
         let numbers = MIGRATIONS.iter().map(|one| one.version);
         let first = MIGRATIONS[0].version;
         assert!(numbers.eq(first..first + u32::try_from(MIGRATIONS.len()).unwrap()));
+        let oldest: Vec<u32> = MIGRATIONS.iter().map(|one| one.oldest).collect();
+        assert!(oldest.is_sorted(), "{oldest:?}");
+        assert!(MIGRATIONS.iter().all(|one| one.oldest <= one.version));
+    }
+
+    const ADDS: Migration = Migration {
+        version: 3,
+        oldest: 2,
+        sqlite: "ALTER TABLE site ADD COLUMN note TEXT",
+        postgres: "ALTER TABLE site ADD COLUMN note TEXT",
+    };
+    const REMOVES: Migration = Migration {
+        version: 4,
+        oldest: 3,
+        sqlite: "ALTER TABLE site DROP COLUMN next_shards",
+        postgres: "ALTER TABLE site DROP COLUMN next_shards",
+    };
+
+    fn of_version(number: u32) -> Vec<Migration> {
+        let first = Migration { ..MIGRATIONS[0] };
+        [first, ADDS, REMOVES]
+            .into_iter()
+            .filter(|one| one.version <= number)
+            .collect()
+    }
+
+    #[test]
+    fn program_of_the_version_before_goes_on_until_something_that_it_needs_is_removed() {
+        let Some(server) = PostgreSql::shared() else {
+            return;
+        };
+        let location =
+            StoreLocation::parse(server.address(&server.new_database()).as_ref(), "".as_ref());
+        let Engine::Postgres(server) = Engine::at(&location.unwrap()).unwrap() else {
+            panic!("the address is that of a server");
+        };
+        let connection = Connection::Postgres(server.connect().unwrap());
+        let update = |version: u32| update_by(&connection, &of_version(version));
+        let is_usable = |by: u32| check_by(&connection, &of_version(by)).is_ok();
+        update(2).unwrap();
+        update(3).unwrap();
+        assert!(is_usable(2) && is_usable(3));
+        // It finds the tables of a later program, and leaves them as they are.
+        update(2).unwrap();
+        assert_eq!(found(&connection).unwrap().version, 3);
+
+        let add_hub = |tables: u32, is_stopped: bool| {
+            let record = NodeRecord {
+                name: "ber-1".to_owned(),
+                tables,
+                is_hub: true,
+                lease_ms: 120_000,
+                is_stopped,
+                ..NodeRecord::default()
+            };
+            let record = serde_json::to_string(&record).unwrap();
+            connection
+                .execute(
+                    "INSERT INTO node (name, record, beat, seen)
+                     VALUES ('ber-1', ?1, 1, CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT))
+                     ON CONFLICT (name) DO UPDATE SET record = ?1",
+                    [record],
+                )
+                .unwrap();
+        };
+        add_hub(2, false);
+        let error = update(4).unwrap_err();
+        assert!(
+            matches!(&error, HistoryError::OlderHub(name) if name == "ber-1"),
+            "{error}"
+        );
+        assert!(is_usable(2));
+        add_hub(2, true);
+        update(4).unwrap();
+        assert!(!is_usable(2) && is_usable(3));
+        assert!(matches!(update(2).unwrap_err(), HistoryError::Version(_)));
+    }
+
+    #[test]
+    fn file_of_a_later_version_is_refused() {
+        let connection = Connection::Sqlite(rusqlite::Connection::open_in_memory().unwrap());
+        update_by(&connection, &of_version(3)).unwrap();
+        let error = update_by(&connection, &of_version(2)).unwrap_err();
+        assert!(matches!(error, HistoryError::Version(_)), "{error}");
     }
 }

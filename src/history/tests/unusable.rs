@@ -88,7 +88,7 @@ fn database_of_a_later_program_is_refused_and_stays() {
     drop(HistoryStore::open(location.clone().into()).unwrap());
     server.execute(
         &database,
-        "UPDATE switchtender.schema_version SET version = 1000",
+        "UPDATE switchtender.schema_version SET version = 1000, oldest = 1000",
     );
     let error = HistoryStore::open(location.into())
         .err()

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::protocol::PROTOCOL;
 use crate::history::leases::NodeRecord;
+use crate::history::schema::TABLES_VERSION;
 use crate::serve::settings::FleetSettings;
 
 /// The identity of the state directory: two processes on a host can have two of them.
@@ -35,6 +36,7 @@ pub(crate) fn node_record(
         boot: format!("{} {id} {device}:{inode}", boot.trim()),
         program: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: PROTOCOL,
+        tables: TABLES_VERSION,
         sites: settings.sites.clone(),
         runs: settings.runs,
         is_hub,
