@@ -77,7 +77,7 @@ fn main() {
         minutes,
     } = load;
     println!("{switches} switches, a run each {interval} s, for {minutes} min");
-    let own = load.measure(site::program());
+    let own = load.measure(&site::program);
     println!("  {} runs, {} without changes", own.runs, own.unchanged);
     figure(
         "latest start after the due time",
@@ -92,7 +92,7 @@ fn main() {
     let connections = f64::from(u8::from(own.uses_database));
     figure("connections to a database", connections, Some(0.0), "");
     if let Some(program) = against {
-        let other = load.measure(Command::new(program));
+        let other = load.measure(&|| Command::new(program));
         let ratio = |own: f64, other: f64| own / other.max(f64::MIN_POSITIVE);
         let cpu = ratio(own.milliseconds_per_run, other.milliseconds_per_run);
         let peak = ratio(own.peak, other.peak);
@@ -102,7 +102,7 @@ fn main() {
 }
 
 impl Load {
-    fn measure(&self, mut program: Command) -> Measured {
+    fn measure(&self, program: &dyn Fn() -> Command) -> Measured {
         let site = Site::new();
         let mocks = Mocks::start(self.switches as usize, &site);
         site.describe(&mocks);
@@ -115,7 +115,7 @@ impl Load {
         );
         site::write(&site.path("serve.toml"), &settings);
         let log = std::fs::File::create(site.path("serve.log")).expect("a file can be made");
-        let mut child = program
+        let mut child = program()
             .args(["serve", "--config"])
             .arg(site.path("serve.toml"))
             .env("BENCH_PASSWORD", PASSWORD)
@@ -133,7 +133,7 @@ impl Load {
             .any(|name| name == DATABASE_THREAD);
         process::terminate(&mut child);
 
-        let runs = runs(&store);
+        let runs = runs(program(), &store);
         let is_unchanged = |run: &&Value| run["status"] == "unchanged";
         let bytes = std::fs::metadata(&store).map_or(0, |file| file.len());
         let count = runs.len().max(1) as f64;
@@ -170,14 +170,17 @@ fn observe(child: &mut Child, time: Duration) -> u64 {
     peak
 }
 
-fn runs(store: &std::path::Path) -> Vec<Value> {
-    let output = site::program()
+/// The runs of a store, as its program reads it: another one can have other tables.
+fn runs(mut program: Command, store: &std::path::Path) -> Vec<Value> {
+    let output = program
         .args([
             "history", "--limit", "1000000", "--output", "json", "--store",
         ])
         .arg(store)
         .output()
         .expect("the program can be started");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "the store has no history: {error}");
     let text = String::from_utf8_lossy(&output.stdout);
     let lines = text.lines().map(serde_json::from_str);
     lines
