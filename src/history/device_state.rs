@@ -26,6 +26,18 @@ pub(crate) struct KnownDevice {
     pub(crate) guarantee: Option<String>,
 }
 
+impl KnownDevice {
+    /// Whether an update would store what is stored.
+    fn is_stored_as(&self, stored: &Self) -> bool {
+        let guarantee = self.guarantee.as_ref().or(stored.guarantee.as_ref());
+        *stored
+            == Self {
+                guarantee: guarantee.cloned(),
+                ..self.clone()
+            }
+    }
+}
+
 impl Selectable for KnownDevice {
     fn names(&self) -> [&str; 2] {
         [&self.name, &self.name]
@@ -133,17 +145,14 @@ impl HistoryWriter<'_> {
         Ok((!is_same).then_some(address))
     }
 
-    /// Adds or updates devices. With `is_complete`, all other devices are no longer current.
+    /// Adds devices, and updates those that differ. With `is_complete`, all other devices are no longer current.
     pub(crate) fn update_devices(
         &self,
         devices: &[KnownDevice],
         is_complete: bool,
         now: Timestamp,
     ) -> Result<(), HistoryError> {
-        if is_complete {
-            self.connection
-                .execute("UPDATE device SET is_current = FALSE", [])?;
-        }
+        let mut current = self.current_devices()?;
         let mut upsert = self.connection.prepare_cached(
             "INSERT INTO device (name, platform, site, labels, address, first_seen, guarantee)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -152,6 +161,10 @@ impl HistoryWriter<'_> {
                  guarantee = coalesce(CAST(?7 AS TEXT), device.guarantee), is_current = TRUE",
         )?;
         for device in devices {
+            let stored = current.remove(&device.name);
+            if stored.is_some_and(|stored| device.is_stored_as(&stored)) {
+                continue;
+            }
             let labels = serde_json::to_string(&device.labels)
                 .map_err(|error| HistoryError::Invalid(error.to_string()))?;
             upsert.execute(params![
@@ -164,7 +177,25 @@ impl HistoryWriter<'_> {
                 device.guarantee
             ])?;
         }
+        if is_complete {
+            let mut forget = self
+                .connection
+                .prepare_cached("UPDATE device SET is_current = FALSE WHERE name = ?1")?;
+            for name in current.keys() {
+                forget.execute([name])?;
+            }
+        }
         Ok(())
+    }
+
+    /// The devices of the inventory as they are stored.
+    fn current_devices(&self) -> Result<BTreeMap<String, KnownDevice>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT name, platform, site, labels, address, guarantee FROM device WHERE is_current",
+        )?;
+        let devices: Vec<KnownDevice> = select.query_all([], known_device)?;
+        let devices = devices.into_iter();
+        Ok(devices.map(|one| (one.name.clone(), one)).collect())
     }
 
     pub(super) fn update_facts(

@@ -277,6 +277,27 @@ impl HistoryReader<'_> {
     }
 }
 
+/// Removes the runs that ended first. Each half has an index of its own, so that nothing is read if none is old.
+fn remove_runs() -> String {
+    let removable = |status: &str| {
+        format!(
+            "SELECT id, ended FROM run WHERE {status} AND ended < ?2
+                 AND NOT EXISTS (SELECT 1 FROM device
+                     WHERE device.id = run.device AND device.last_run = run.id)
+                 AND (?3 OR NOT EXISTS (
+                     SELECT 1 FROM ended_run JOIN webhook
+                         ON webhook.sequence < ended_run.sequence
+                     WHERE ended_run.run = run.id))"
+        )
+    };
+    format!(
+        "DELETE FROM run WHERE id IN (
+             SELECT id FROM ({} UNION ALL {} ORDER BY ended LIMIT ?1) AS oldest)",
+        removable("status = 'unchanged'"),
+        removable("status <> 'unchanged'"),
+    )
+}
+
 impl HistoryWriter<'_> {
     /// Removes some runs.
     fn remove_some_runs(
@@ -288,16 +309,7 @@ impl HistoryWriter<'_> {
             RunLimit::EndedBefore(time) => milliseconds(time),
             RunLimit::Ended => i64::MAX,
         };
-        let mut remove = self.connection.prepare_cached(
-            "DELETE FROM run WHERE id IN (
-                 SELECT run.id FROM run JOIN device ON device.id = run.device
-                 WHERE run.ended < ?2 AND run.id IS DISTINCT FROM device.last_run
-                     AND (?3 OR NOT EXISTS (
-                         SELECT 1 FROM ended_run JOIN webhook
-                             ON webhook.sequence < ended_run.sequence
-                         WHERE ended_run.run = run.id))
-                 ORDER BY run.id LIMIT ?1)",
-        )?;
+        let mut remove = self.connection.prepare_cached(&remove_runs())?;
         let is_any = delivery == WebhookState::Any;
         let removed = remove.execute(params![STEP, before, is_any])?;
         if let RunLimit::Ended = limit {
@@ -354,5 +366,31 @@ impl HistoryWriter<'_> {
             events,
             ..RetentionResult::default()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::schema;
+
+    #[test]
+    fn runs_to_remove_are_found_by_indexes() {
+        let connection = Connection::Sqlite(rusqlite::Connection::open_in_memory().unwrap());
+        schema::update(&connection).unwrap();
+        let mut explain = connection
+            .prepare_cached(&format!("EXPLAIN QUERY PLAN {}", remove_runs()))
+            .unwrap();
+        let steps: Vec<String> = explain
+            .query_all(params![1, 1, true], |row| row.get(3))
+            .unwrap();
+        let plan = steps.join("\n");
+        for index in ["run_unchanged (ended<?)", "run_notable (ended<?)"] {
+            assert!(plan.contains(index), "{plan}");
+        }
+        assert!(
+            !plan.contains("SCAN run") && !plan.contains("SCAN device"),
+            "{plan}"
+        );
     }
 }

@@ -274,8 +274,8 @@ impl HistoryWriter<'_> {
     pub(super) fn remove_unused_releases(&self) -> Result<(), HistoryError> {
         self.connection.execute(
             "DELETE FROM release WHERE number < (SELECT max(number) FROM release)
-                 AND number NOT IN (SELECT release FROM run WHERE release IS NOT NULL)
-                 AND number NOT IN (SELECT release FROM device WHERE release IS NOT NULL)
+                 AND NOT EXISTS (SELECT 1 FROM run WHERE run.release = number)
+                 AND NOT EXISTS (SELECT 1 FROM device WHERE device.release = number)
                  AND CAST(number AS TEXT) NOT IN (
                      SELECT coalesce(CAST(json_extract(record, '$.release') AS TEXT), '')
                      FROM node)",

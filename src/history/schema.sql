@@ -105,6 +105,8 @@ CREATE INDEX run_waiting ON run (device) WHERE status = 'queued';
 CREATE UNIQUE INDEX run_open_apply ON run (device)
     WHERE status = 'running' AND ended IS NULL AND kind = 'apply' AND shard IS NOT NULL;
 CREATE INDEX run_unchanged ON run (ended) WHERE status = 'unchanged';
+CREATE INDEX run_notable ON run (ended) WHERE status <> 'unchanged';
+CREATE INDEX run_release ON run (release) WHERE release IS NOT NULL;
 
 -- Unchanged runs by device and day: what is left of them after `keep_unchanged`.
 CREATE TABLE folded_run (
@@ -176,6 +178,7 @@ CREATE TABLE resource (
 );
 CREATE INDEX resource_notable ON resource (device) WHERE last_status <> 'unchanged';
 CREATE INDEX resource_reference ON resource (reference);
+CREATE INDEX resource_removed ON resource (removed) WHERE removed IS NOT NULL;
 
 -- Resources that were not unchanged.
 CREATE TABLE resource_status (
@@ -210,6 +213,7 @@ CREATE TABLE configuration (
     digest BLOB NOT NULL
 );
 CREATE INDEX configuration_device ON configuration (device, id);
+CREATE INDEX configuration_time ON configuration (time);
 
 -- Resources that differ from their catalog.
 CREATE TABLE drift (
@@ -228,6 +232,7 @@ CREATE TABLE drift (
 );
 CREATE INDEX drift_open ON drift (device, resource) WHERE ended IS NULL;
 CREATE INDEX drift_device ON drift (device, id);
+CREATE INDEX drift_ended ON drift (ended) WHERE ended IS NOT NULL;
 CREATE INDEX drift_since_run ON drift (since_run);
 
 -- Ended runs by hour.
