@@ -7,6 +7,8 @@ use switchtender_devices::diagnostic::Source;
 
 use super::*;
 use crate::diagnostic::terminal::{RenderOptions, render_all};
+use crate::serve::watched_files::WatchedFiles;
+use crate::store::Store;
 
 async fn load(dir: &Path, settings: &str) -> (ServeFleet, WatchedFiles) {
     let settings = format!("[puppet_server]\nconfig = \"puppet.conf\"\n{settings}");
@@ -19,13 +21,7 @@ async fn load_result(
     settings: String,
 ) -> (Result<ServeFleet, LoadFleetError>, WatchedFiles) {
     let source = Source::new("serve.toml", settings);
-    let context = LoadContext {
-        store: crate::store::Store::at(dir),
-        stop: CancellationToken::new(),
-        abort: CancellationToken::new(),
-        uses_mocks: false,
-        inputs: crate::serve::release::FleetInputs::OwnFiles,
-    };
+    let context = LoadContext::of_own_files(Store::at(dir));
     let settings = ServeSettings::parse(&source, dir).unwrap();
     let mut files = WatchedFiles::default();
     let fleet = ServeFleet::load(settings, &context, &mut files).await;

@@ -238,11 +238,8 @@ mod tests {
             let state_dir = directory.path().join("state");
             let inputs = FleetInputs::releases(Arc::new(history.clone()), &state_dir);
             let context = LoadContext {
-                store: Store::at(&state_dir),
-                stop: CancellationToken::new(),
-                abort: CancellationToken::new(),
-                uses_mocks: false,
                 inputs,
+                ..LoadContext::of_own_files(Store::at(&state_dir))
             };
             Self {
                 directory,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::driver::Registry;
-use tokio_util::sync::CancellationToken;
 
 use crate::catalog;
 use crate::cli::commands::validate::{self, ValidateArgs};
@@ -26,7 +25,7 @@ use crate::inventory;
 use crate::serve::access::AccessRules;
 use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
 use crate::serve::release::collect::{CollectError, ReleaseFiles};
-use crate::serve::release::{FleetInputs, RELEASE_ACCESS, named_files};
+use crate::serve::release::{RELEASE_ACCESS, named_files};
 use crate::serve::settings::{CatalogPath, RELEASE_SETTINGS, ServeSettings};
 use crate::serve::watched_files::WatchedFiles;
 use crate::store::Store;
@@ -146,13 +145,7 @@ async fn publish(
 async fn load(settings: &ServeSettings) -> Result<ServeFleet, CommandError> {
     let node = ServeSettings::parse(&Source::new("serve.toml", ""), Path::new(""));
     let joined = node.and_then(|node| node.with_release(settings));
-    let context = LoadContext {
-        store: Store::at(Path::new("")),
-        stop: CancellationToken::new(),
-        abort: CancellationToken::new(),
-        uses_mocks: false,
-        inputs: FleetInputs::OwnFiles,
-    };
+    let context = LoadContext::of_own_files(Store::at(Path::new("")));
     let settings = joined.map_err(CommandError::findings)?;
     let loaded = ServeFleet::load(settings, &context, &mut WatchedFiles::default()).await;
     loaded.map_err(|error| match error {

@@ -9,7 +9,6 @@ use switchtender_devices::diagnostic::Source;
 use switchtender_devices::task;
 use test_support::postgresql::PostgreSql;
 use tokio::sync::broadcast::Receiver;
-use tokio_util::sync::CancellationToken;
 
 use super::harness::{BOB_TOKEN, TestOptions, TestServer, text};
 use super::shared_store::node;
@@ -23,6 +22,7 @@ use crate::serve::fleet::{LoadContext, ServeFleet};
 use crate::serve::live::{LiveEvent, LiveEventKind};
 use crate::serve::settings::ServeSettings;
 use crate::serve::watched_files::WatchedFiles;
+use crate::store::Store;
 
 const INVENTORY: &str = "[device.sw1]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.1\"\n\
                          labels = { role = \"core\" }\n\
@@ -53,11 +53,8 @@ async fn start_as(windows: &str, node: Option<(StoreLocation, NodeRecord)>) -> T
     let source = Source::new("serve.toml", settings);
     let settings = ServeSettings::parse(&source, dir.path()).unwrap();
     let context = LoadContext {
-        store: crate::store::Store::at(dir.path()),
-        stop: CancellationToken::new(),
-        abort: CancellationToken::new(),
         uses_mocks: true,
-        inputs: crate::serve::release::FleetInputs::OwnFiles,
+        ..LoadContext::of_own_files(Store::at(dir.path()))
     };
     let mut files = WatchedFiles::default();
     let fleet = ServeFleet::load(settings, &context, &mut files)

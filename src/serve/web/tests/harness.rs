@@ -34,6 +34,7 @@ use crate::serve::service::{Service, ServiceFiles, ServiceParts};
 use crate::serve::settings::ServeSettings;
 use crate::serve::watched_files::WatchedFiles;
 use crate::serve::web::{WebServer, WebSettings};
+use crate::store::Store;
 
 /// The password of the users.
 pub(super) const PASSWORD: &str = "correct horse";
@@ -261,11 +262,8 @@ async fn fleet(dir: &Path, count: usize, stop: &CancellationToken) -> ServeFleet
     );
     let settings = ServeSettings::parse(&source, dir).unwrap();
     let context = LoadContext {
-        store: crate::store::Store::at(dir),
         stop: stop.clone(),
-        abort: CancellationToken::new(),
-        uses_mocks: false,
-        inputs: crate::serve::release::FleetInputs::OwnFiles,
+        ..LoadContext::of_own_files(Store::at(dir))
     };
     let mut files = WatchedFiles::default();
     ServeFleet::load(settings, &context, &mut files)
