@@ -77,6 +77,15 @@ impl CommandError {
         self
     }
 
+    /// Adds a hint if there is one.
+    #[must_use]
+    pub(crate) fn optional_hint(self, hint: Option<impl Into<String>>) -> Self {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
+    }
+
     /// Sets the maximum number of findings of one code.
     #[must_use]
     pub(crate) fn limit(mut self, limit: usize) -> Self {

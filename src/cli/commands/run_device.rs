@@ -224,10 +224,8 @@ impl RunDeviceArgs {
             _ => None,
         };
         let text = format!("cannot run {}", self.device);
-        let error = CommandError::new(text).with_source(error);
-        match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
+        CommandError::new(text)
+            .with_source(error)
+            .optional_hint(hint)
     }
 }

@@ -198,11 +198,9 @@ fn leases(
 fn cannot_use(location: &StoreLocation, error: RunStoreError) -> CommandError {
     let hint = error.hint.clone();
     let text = format!("cannot use the store {location}");
-    let error = CommandError::new(text).with_source(error);
-    match hint {
-        Some(hint) => error.hint(&hint),
-        None => error,
-    }
+    CommandError::new(text)
+        .with_source(error)
+        .optional_hint(hint)
 }
 
 /// Where the devices come from: releases, if the store has some, or if there is nothing else.
@@ -251,11 +249,9 @@ fn lock_error(error: ProcessLockError) -> CommandError {
 
 fn server_error(error: ServerError) -> CommandError {
     let hint = error.hint();
-    let command_error = CommandError::new("cannot start the web server").with_source(error);
-    match hint {
-        Some(hint) => command_error.hint(hint),
-        None => command_error,
-    }
+    CommandError::new("cannot start the web server")
+        .with_source(error)
+        .optional_hint(hint)
 }
 
 /// Loads the devices, and moves the state that files of this host have to the store.

@@ -190,11 +190,7 @@ fn accept(args: &AcceptArgs) -> Result<Exit, CommandError> {
             )),
             _ => None,
         };
-        let error = failed(&error);
-        match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
+        failed(&error).optional_hint(hint)
     })?;
     eprint_notice(&format!("{device}: {new} continues the state of {before}"));
     Ok(Exit::SUCCESS)

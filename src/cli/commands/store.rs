@@ -127,11 +127,9 @@ fn export(args: &StoreExportArgs) -> Result<Exit, CommandError> {
             HistoryError::Exists(_) => "cannot export the store".to_owned(),
             _ => format!("cannot export the store to {}", args.file.display()),
         };
-        let error = CommandError::new(text).with_source(error);
-        match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
+        CommandError::new(text)
+            .with_source(error)
+            .optional_hint(hint)
     })?;
     Ok(Exit::SUCCESS)
 }

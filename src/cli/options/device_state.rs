@@ -45,9 +45,7 @@ pub(crate) fn of_process(
 /// An error about the key of the state in a database.
 pub(crate) fn key_error(error: StateKeyError) -> CommandError {
     let hint = error.hint();
-    let error = CommandError::new("cannot use the state of devices").with_source(error);
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+    CommandError::new("cannot use the state of devices")
+        .with_source(error)
+        .optional_hint(hint)
 }

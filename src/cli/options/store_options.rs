@@ -127,19 +127,15 @@ pub(crate) fn named(text: &OsStr) -> Result<HistoryOptions, CommandError> {
 pub(crate) fn cannot_open(location: &StoreLocation, error: HistoryError) -> CommandError {
     let hint = error.hint();
     let text = format!("cannot open the store {location}");
-    let error = CommandError::new(text).with_source(error);
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+    CommandError::new(text)
+        .with_source(error)
+        .optional_hint(hint)
 }
 
 /// An error of a query, or of a write.
 pub(crate) fn store_error(error: HistoryError) -> CommandError {
     let hint = error.hint();
-    let error = CommandError::new("cannot use the store").with_source(error);
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+    CommandError::new("cannot use the store")
+        .with_source(error)
+        .optional_hint(hint)
 }

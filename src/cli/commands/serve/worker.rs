@@ -146,17 +146,36 @@ fn status(service: &Service, link: &HubLink, name: &str) -> String {
 
 /// Tells systemd when this changes, until the process stops.
 async fn report_status(service: &Service, link: &HubLink, name: &str, stop: &CancellationToken) {
-    let mut reported = String::new();
-    while !stop.is_cancelled() {
-        let now = status(service, link, name);
-        if now != reported {
-            systemd::status(&now);
-            reported = now;
+    let mut reported = ReportedStatus::default();
+    loop {
+        reported.update(status(service, link, name));
+        if ends_within(STATUS_INTERVAL, stop).await {
+            return;
         }
-        tokio::select! {
-            () = stop.cancelled() => {}
-            () = tokio::time::sleep(STATUS_INTERVAL) => {}
+    }
+}
+
+/// What systemd knows of the process.
+#[derive(Default)]
+struct ReportedStatus(String);
+
+impl ReportedStatus {
+    /// Reports another status. False: it is the same.
+    fn update(&mut self, status: String) -> bool {
+        let is_other = status != self.0;
+        if is_other {
+            systemd::status(&status);
+            self.0 = status;
         }
+        is_other
+    }
+}
+
+/// Pauses. True: the process stops.
+async fn ends_within(pause: Duration, stop: &CancellationToken) -> bool {
+    tokio::select! {
+        () = stop.cancelled() => true,
+        () = tokio::time::sleep(pause) => false,
     }
 }
 
@@ -166,7 +185,7 @@ async fn connect(
     node: &NodeRecord,
     stop: &CancellationToken,
 ) -> Result<bool, CommandError> {
-    let mut reported = String::new();
+    let mut reported = ReportedStatus::default();
     loop {
         let answered = match link.identify().await {
             Ok(known) => {
@@ -184,17 +203,14 @@ async fn connect(
             Ok(_) => return Ok(true),
             Err(error) if error.problem == StoreProblem::Refused => return Err(store_error(error)),
             Err(error) => {
-                let text = chain(&error);
-                if text != reported {
-                    tracing::warn!("waits for a hub: {text}");
-                    systemd::status(&format!("waits for a hub: {text}"));
-                    reported = text;
+                let text = format!("waits for a hub: {}", chain(&error));
+                if reported.update(text.clone()) {
+                    tracing::warn!("{text}");
                 }
             }
         }
-        tokio::select! {
-            () = stop.cancelled() => return Ok(false),
-            () = tokio::time::sleep(PAUSE) => {}
+        if ends_within(PAUSE, stop).await {
+            return Ok(false);
         }
     }
 }
@@ -220,18 +236,14 @@ fn release_error(error: ReadReleaseError) -> CommandError {
 
 fn link_error(error: LinkSetupError) -> CommandError {
     let hint = error.hint();
-    let error = CommandError::new("cannot use the link to the hubs").with_source(error);
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+    CommandError::new("cannot use the link to the hubs")
+        .with_source(error)
+        .optional_hint(hint)
 }
 
 fn store_error(error: RunStoreError) -> CommandError {
     let hint = error.hint.clone();
-    let error = CommandError::new("cannot join the fleet").with_source(error);
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+    CommandError::new("cannot join the fleet")
+        .with_source(error)
+        .optional_hint(hint)
 }

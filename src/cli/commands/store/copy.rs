@@ -47,11 +47,9 @@ pub(super) fn run(args: &StoreCopyArgs) -> Result<Exit, CommandError> {
     let copied = store_copy::copy(&from, &to).map_err(|error| {
         let hint = error.hint();
         let text = format!("cannot copy the store {from} to {to}");
-        let error = CommandError::new(text).with_source(error);
-        match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
+        CommandError::new(text)
+            .with_source(error)
+            .optional_hint(hint)
     })?;
     match args.output {
         Output::Json => {
