@@ -29,9 +29,9 @@ mod state_entry;
 mod template;
 mod unmanaged;
 pub(crate) mod writer;
+mod yaml_value;
 
 pub(crate) use compile::{StateCatalog, StateDevice};
-pub(crate) use document::YamlValue;
 pub(crate) use error::StateError;
 pub(crate) use expand::exclusion::Exclusions;
 pub(crate) use expand::title_range::literal_title;
@@ -43,6 +43,7 @@ pub(crate) use state_directory::StateDirectory;
 pub(crate) use state_entry::{EntryKind, StateEntry};
 pub(crate) use template::literal;
 pub(crate) use unmanaged::Unmanaged;
+pub(crate) use yaml_value::YamlValue;
 
 #[cfg(test)]
 mod tests;

@@ -8,9 +8,10 @@ use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::Registry;
 use switchtender_devices::secret_text::SecretText;
 
-use super::document::{self, YamlKey, YamlNode, YamlValue};
+use super::document;
 use super::secret_values::{FORMS, is_secret};
 use super::state_directory::{possible_secrets, secret_spans};
+use super::yaml_value::{YamlKey, YamlNode, YamlValue};
 
 /// Errors about the secrets of a file: sensitive attributes in clear text, texts with a secret, and sources that are
 /// relative paths. A file that is no YAML is an error, too.

@@ -12,7 +12,6 @@ use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::value::{Attributes, Name, Value};
 use tokio::sync::oneshot;
 
-use super::document::{PlainScalar, YamlValue};
 use super::error::StateError;
 use super::expand::completion::Completer;
 use super::expand::exclusion::Exclusions;
@@ -21,6 +20,7 @@ use super::origin_map::{CatalogPart, OriginMap};
 use super::secret_values::{InvalidSecretSource, SecretValues, is_secret};
 use super::state_entry::StateEntry;
 use super::template::{self, TemplateError, TemplateLimits, Templates};
+use super::yaml_value::{PlainScalar, YamlValue};
 use crate::catalog::rich_data;
 use crate::coverage::strict::Strict;
 use crate::inventory::Device;

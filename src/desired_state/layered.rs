@@ -9,11 +9,11 @@ use std::sync::Arc;
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::map::IndexMap;
 
-use super::document::{YamlKey, YamlNode};
 use super::expand::declaration::{Declaration, Declarations, RemovedTitles};
 use super::merge::{FileLabel, Layer};
 use super::merged_state::{MergedValue, ValueOrigin};
 use super::state_entry::{EntryKind, StateEntry};
+use super::yaml_value::{YamlKey, YamlNode};
 
 /// What the ranges and profiles of one device can stand for, in bytes.
 const LARGEST: usize = 128 << 20;

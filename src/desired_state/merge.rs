@@ -12,13 +12,13 @@ use switchtender_devices::diagnostic::did_you_mean;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::view::USE;
 
-use super::document::{YamlNode, YamlValue};
 use super::expand::declaration::{DeclarationReader, Declarations, TitleKind};
 use super::expand::profile::{Profiles, Resolution};
 use super::expand::view::{FileKey, Views};
 use super::layered::{LayeredResources, LayeredValue, MergeFindings};
 use super::merged_state::{MergedState, ValueOrigin};
 use super::state_directory::{StateFile, StateScope};
+use super::yaml_value::{YamlNode, YamlValue};
 use crate::coverage::strict::Strict;
 
 /// The key of a file for values that templates use.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::map::IndexMap;
 
-use super::document::YamlValue;
 use super::expand::completion::{CompletedValue, Completion};
 use super::expand::exclusion::Exclusions;
 use super::state_entry::StateEntry;
+use super::yaml_value::YamlValue;
 use crate::coverage::strict::Strict;
 use crate::inventory::placeholders::Placeholders;
 

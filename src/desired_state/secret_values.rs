@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use switchtender_devices::diagnostic::Diagnostic;
 
-use super::document::{YamlKey, YamlNode, YamlValue};
 use super::error::StateError;
 use super::merged_state::{MergedState, ValueOrigin};
+use super::yaml_value::{YamlKey, YamlNode, YamlValue};
 use crate::inventory::placeholders::{PlaceholderError, Placeholders};
 use crate::inventory::secret_source::SecretSource;
 use crate::inventory::secrets::LookupError;

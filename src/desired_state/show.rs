@@ -4,9 +4,9 @@ use serde_json::{Map, Value as Json, json};
 use switchtender_devices::driver::Registry;
 use switchtender_devices::secret::MASK;
 
-use super::document::{YamlNode, YamlValue};
 use super::merged_state::{MergedState, MergedValue, ValueOrigin};
 use super::secret_values::is_secret;
+use super::yaml_value::{YamlNode, YamlValue};
 
 impl MergedState {
     /// YAML of the merged state; `only`: this type alone. Templates and secret sources are as written;

@@ -13,12 +13,13 @@ use switchtender_devices::model::{AttributeModel, TypeModel};
 use switchtender_devices::regular_file;
 use switchtender_devices::value::Value;
 
-use super::document::{self, YamlDocument, YamlKey, YamlNode, YamlValue};
+use super::document::{self, YamlDocument};
 use super::error::StateError;
 use super::expand::view::Views;
 use super::merge::{self, PROFILES};
 use super::merged_state::MergedState;
 use super::secret_values::is_secret;
+use super::yaml_value::{YamlKey, YamlNode, YamlValue};
 use crate::inventory::{Device, Inventory};
 
 /// The file of all devices.

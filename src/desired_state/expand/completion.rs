@@ -12,9 +12,9 @@ use switchtender_devices::model::version::Version;
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::view::Views;
-use crate::desired_state::document::{YamlNode, YamlValue};
 use crate::desired_state::merge::Layer;
 use crate::desired_state::merged_state::{MergedState, ValueOrigin};
+use crate::desired_state::yaml_value::{YamlNode, YamlValue};
 
 /// How the key is written.
 const FORM: &str = "write `complete: all`, `complete: [TYPE, …]` or `complete: {types: [TYPE, …], version: \"0.2\"}`";

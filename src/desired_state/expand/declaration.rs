@@ -7,8 +7,8 @@ use switchtender_devices::model::view::{METAPARAMETERS, USE};
 
 use super::title_range::{self, Titles};
 use super::view::{FileKey, StateView, Views};
-use crate::desired_state::document::{YamlKey, YamlNode, YamlValue};
 use crate::desired_state::merge::Layer;
+use crate::desired_state::yaml_value::{YamlKey, YamlNode, YamlValue};
 
 /// Attributes of one type, for the titles of one key.
 pub(in crate::desired_state) struct Declaration<'a> {

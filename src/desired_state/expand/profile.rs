@@ -10,13 +10,13 @@ use switchtender_devices::model::view::USE;
 
 use super::declaration::Declarations;
 use super::view::Views;
-use crate::desired_state::document::{YamlNode, YamlValue};
 use crate::desired_state::layered::{
     LayerPosition, LayeredResource, LayeredResources, LayeredType, MergeFindings,
 };
 use crate::desired_state::merge::Layer;
 use crate::desired_state::merged_state::{MergedResource, MergedValue, UsedProfile, ValueOrigin};
 use crate::desired_state::state_entry::{EntryKind, StateEntry};
+use crate::desired_state::yaml_value::{YamlNode, YamlValue};
 
 /// The profiles of the layers.
 #[derive(Default)]

@@ -6,8 +6,9 @@ use switchtender_devices::driver::Registry;
 
 use super::*;
 use crate::desired_state::declared::DeclaredState;
-use crate::desired_state::document::{self, YamlValue};
+use crate::desired_state::document;
 use crate::desired_state::tests::merged;
+use crate::desired_state::yaml_value::YamlValue;
 
 /// What a text means for a Cisco IOS device, if it differs from a state.
 pub(crate) fn expansion_differences(
