@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::client::danger::HandshakeSignatureValid;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
@@ -43,28 +43,16 @@ impl ClientAuthorities {
 
 /// Asks each client for a certificate, and requires none.
 #[derive(Debug)]
-pub(super) struct AskForCertificate {
-    provider: Arc<CryptoProvider>,
-    /// Browsers ask their users about certificates of these CAs only.
-    authorities: Vec<DistinguishedName>,
-}
-
-impl AskForCertificate {
-    pub(super) fn new(clients: &ClientAuthorities, provider: Arc<CryptoProvider>) -> Self {
-        Self {
-            provider,
-            authorities: clients.verifier.root_hint_subjects().to_vec(),
-        }
-    }
-}
+pub(super) struct AskForCertificate(pub(super) Arc<ClientAuthorities>);
 
 impl ClientCertVerifier for AskForCertificate {
     fn client_auth_mandatory(&self) -> bool {
         false
     }
 
+    /// Browsers ask their users about certificates of these CAs only.
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        &self.authorities
+        self.0.verifier.root_hint_subjects()
     }
 
     fn verify_client_cert(
@@ -81,9 +69,9 @@ impl ClientCertVerifier for AskForCertificate {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let verifier = &self.0.verifier;
+        verifier.verify_tls12_signature(message, certificate, signed)
     }
 
     fn verify_tls13_signature(
@@ -91,15 +79,13 @@ impl ClientCertVerifier for AskForCertificate {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let verifier = &self.0.verifier;
+        verifier.verify_tls13_signature(message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider
-            .signature_verification_algorithms
-            .supported_schemes()
+        self.0.verifier.supported_verify_schemes()
     }
 }
 

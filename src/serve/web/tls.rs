@@ -81,12 +81,13 @@ impl ServerCertificate {
     /// The TLS configuration of a server with this certificate.
     pub(crate) fn config(self: &Arc<Self>) -> ServerConfig {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        let builder = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .expect("ring has TLS 1.2 and 1.3");
         let builder = match self.clients() {
-            Some(clients) => builder
-                .with_client_cert_verifier(Arc::new(AskForCertificate::new(&clients, provider))),
+            Some(clients) => {
+                builder.with_client_cert_verifier(Arc::new(AskForCertificate(clients)))
+            }
             None => builder.with_no_client_auth(),
         };
         let mut config =
