@@ -10,7 +10,7 @@ use super::grammar::{
 };
 use super::tree::{Block, Entry};
 
-static GLOBAL: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(global::RULES));
+static GLOBAL: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(&global::RULES));
 static INTERFACE: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(interface::RULES));
 static VLAN: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::VLAN));
 static VRF: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::VRF));

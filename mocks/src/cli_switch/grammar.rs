@@ -46,6 +46,7 @@ pub(super) struct RuleScope<'a> {
 }
 
 /// A line of a mode.
+#[derive(Clone, Copy)]
 pub(super) struct Rule {
     /// See the module documentation.
     pub pattern: &'static str,

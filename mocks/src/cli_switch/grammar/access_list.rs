@@ -12,6 +12,16 @@ use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::ports;
 use crate::cli_switch::tree::{Block, Entry};
 
+/// `(config)#`
+pub(crate) const GLOBAL: &[Rule] = &[
+    rule("ip access-list standard <word>", Effect::Run(block)),
+    rule("ip access-list extended <word>", Effect::Run(block)),
+    rule(
+        "access-list <1-2699> ! (permit | deny | remark) <line>",
+        Effect::Run(numbered),
+    ),
+];
+
 macro_rules! address {
     () => {
         "(any | host <ipv4> | object-group <word> | <ipv4> <ipv4>)"
@@ -132,7 +142,7 @@ fn numbered_kind(name: &str) -> Option<bool> {
 }
 
 /// `[no] ip access-list standard|extended X`
-pub(crate) fn block(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn block(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let extended = command.word(2) == "extended";
     let name = command.word(3).to_owned();
     let identity = access_list_identity(&name);
@@ -177,7 +187,7 @@ fn number_ranges(number: u32) -> Option<bool> {
 }
 
 /// `[no] access-list N …`: the one-line form. `no` removes the list and ignores the rest.
-pub(crate) fn numbered(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn numbered(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let name = command.word(1).to_owned();
     let Some(extended) = name.parse().ok().and_then(number_ranges) else {
         return Reply::Invalid(1);

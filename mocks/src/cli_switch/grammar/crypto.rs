@@ -8,6 +8,109 @@ use super::{Rule, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
 
+/// `(config)#`
+pub(crate) const GLOBAL: &[Rule] = &[
+    // Cisco IOS Security Command Reference, "crypto ..."; recording i0803 for the order.
+    rule("crypto logging session", Effect::Store),
+    rule(
+        "crypto ikev2 proposal <word>",
+        Effect::Enter(BlockKind::Ikev2Proposal),
+    ),
+    rule(
+        "crypto ikev2 policy <word>",
+        Effect::Enter(BlockKind::Ikev2Policy),
+    ),
+    rule(
+        "crypto ikev2 keyring <word>",
+        Effect::Enter(BlockKind::Ikev2Keyring),
+    ),
+    rule(
+        "crypto ikev2 profile <word>",
+        Effect::Enter(BlockKind::Ikev2Profile),
+    ),
+    rule(
+        "crypto ikev2 dpd ! <10-3600> <2-60> (on-demand | periodic)",
+        Effect::Store,
+    ),
+    rule("crypto ikev2 fragmentation mtu ! <96-1500>", Effect::Store),
+    rule(
+        "crypto keyring <word> ! [vrf <word>]",
+        Effect::Enter(BlockKind::CryptoKeyring),
+    ),
+    rule(
+        "crypto isakmp policy <1-10000>",
+        Effect::Enter(BlockKind::IsakmpPolicy),
+    ),
+    rule(
+        "crypto isakmp key [0 | 6] <word> (address <ipv4> [<mask>] | hostname <hostname>) [no-xauth]",
+        Effect::Run(isakmp_key),
+    ),
+    rule("crypto isakmp enable", Effect::OnByDefault),
+    rule("crypto isakmp invalid-spi-recovery", Effect::Store),
+    rule(
+        "crypto isakmp keepalive ! <10-3600> [<2-60>] [on-demand | periodic]",
+        Effect::Run(keepalive),
+    ),
+    rule("crypto isakmp nat keepalive ! <5-3600>", Effect::Store),
+    rule(
+        "crypto isakmp identity ! (address | dn | hostname)",
+        Effect::Unless("crypto isakmp identity address"),
+    ),
+    rule("crypto isakmp aggressive-mode disable", Effect::Store),
+    rule(
+        "crypto isakmp profile <word>",
+        Effect::Enter(BlockKind::IsakmpProfile),
+    ),
+    rule(
+        "crypto ipsec security-association lifetime kilobytes ! (<2560-4294967295> | disable)",
+        Effect::Unless("crypto ipsec security-association lifetime kilobytes 4608000"),
+    ),
+    rule(
+        "crypto ipsec security-association lifetime seconds ! <120-2592000>",
+        Effect::Unless("crypto ipsec security-association lifetime seconds 3600"),
+    ),
+    rule(
+        "crypto ipsec security-association idle-time ! <60-86400>",
+        Effect::Store,
+    ),
+    rule(
+        "crypto ipsec security-association replay window-size ! (64 | 128 | 256 | 512 | 1024)",
+        Effect::Unless("crypto ipsec security-association replay window-size 64"),
+    ),
+    rule(
+        "crypto ipsec security-association replay disable",
+        Effect::Store,
+    ),
+    rule(
+        "crypto ipsec transform-set <word> ! (ah-md5-hmac | ah-sha-hmac | ah-sha256-hmac | ah-sha384-hmac | ah-sha512-hmac | comp-lzs | esp-3des | esp-aes [128 | 192 | 256] | esp-des | esp-gcm [128 | 192 | 256] | esp-gmac [128 | 192 | 256] | esp-md5-hmac | esp-null | esp-seal | esp-sha-hmac | esp-sha256-hmac | esp-sha384-hmac | esp-sha512-hmac)*",
+        Effect::Enter(BlockKind::TransformSet),
+    ),
+    rule(
+        "crypto ipsec df-bit ! (clear | copy | set)",
+        Effect::Unless("crypto ipsec df-bit copy"),
+    ),
+    rule(
+        "crypto ipsec fragmentation ! (after-encryption | before-encryption)",
+        Effect::Unless("crypto ipsec fragmentation before-encryption"),
+    ),
+    rule(
+        "crypto ipsec nat-transparency udp-encapsulation",
+        Effect::OnByDefault,
+    ),
+    rule(
+        "crypto ipsec profile <word>",
+        Effect::Enter(BlockKind::IpsecProfile),
+    ),
+    rule(
+        "crypto dynamic-map <word> <1-65535>",
+        Effect::Enter(BlockKind::CryptoMap),
+    ),
+    rule(
+        "crypto map <word> <1-65535> ! (ipsec-isakmp [dynamic <word>] | gdoi | ipsec-manual)",
+        Effect::Enter(BlockKind::CryptoMap),
+    ),
+];
+
 /// `(config-isakmp)#`
 pub(crate) const POLICY: &[Rule] = &[
     rule(
@@ -269,7 +372,7 @@ fn exists(peer: &str) -> String {
 }
 
 /// A key outside of keyrings. The line ends with the peer, which identifies it.
-pub(super) fn isakmp_key(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn isakmp_key(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let Some(kind) =
         (command.words.iter()).position(|word| word == "address" || word == "hostname")
     else {
@@ -292,7 +395,7 @@ pub(super) fn isakmp_key(session: &mut ConfigSession<'_>, command: &Command) -> 
 }
 
 /// The parts of the line that have their defaults are not printed.
-pub(super) fn keepalive(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn keepalive(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
         return session.remove(command);
     }

@@ -1,8 +1,88 @@
 //! Lines about authentication.
 
+use super::{blocks, is_ios_xe};
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix, global_rule_index};
-use crate::cli_switch::effect::Reply;
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::grammar::{Rule, on, rule};
 use crate::cli_switch::tree::Entry;
+
+/// Users, and AAA.
+pub(super) const RULES: &[Rule] = &[
+    rule(
+        "enable secret ! [0 | 5 | 8 | 9] <line>",
+        Effect::Run(enable_secret),
+    ),
+    rule(
+        "enable password ! [0 | 7] <line>",
+        Effect::Run(enable_secret),
+    ),
+    rule(
+        "username <word> ! (nopassword | privilege <0-15>)* [(secret | password) [0 | 5 | 7 | 8 | 9] <line>]",
+        Effect::Run(username),
+    ),
+    // AAA: recordings i0760 (on, with lists) and i0737 (off); Cisco IOS Security Command Reference, "aaa ...".
+    rule("aaa new-model", Effect::Run(aaa_new_model)),
+    rule(
+        "aaa group server tacacs+ <word>",
+        Effect::Run(blocks::tacacs_group),
+    ),
+    rule(
+        "aaa group server radius <word>",
+        Effect::Run(blocks::radius_group),
+    ),
+    on(
+        is_ios_xe,
+        "aaa authentication suppress null-username",
+        Effect::Run(aaa_line),
+    ),
+    rule(
+        "aaa authentication (arap | dot1x | enable | eou | login | onep | ppp | sgbp) <word> ! (cache <word> | group <word> | local | local-case | enable | line | none | switch-auth)*",
+        Effect::Run(aaa_methods),
+    ),
+    rule(
+        "aaa authorization (auth-proxy | configuration | exec | network | reverse-access) <word> ! (group <word> | local | if-authenticated | none)*",
+        Effect::Run(aaa_methods),
+    ),
+    rule(
+        "aaa authorization commands <0-15> <word> ! (group <word> | local | if-authenticated | none)*",
+        Effect::Run(aaa_methods),
+    ),
+    rule(
+        "aaa accounting update ! (newinfo [periodic <1-2147483647>] | periodic <1-2147483647>)",
+        Effect::Run(aaa_line),
+    ),
+    rule(
+        "aaa accounting identity <word> ! (none | (start-stop | stop-only) [broadcast] (group <word>)*)",
+        Effect::Run(aaa_identity),
+    ),
+    rule(
+        "aaa accounting (auth-proxy | connection | dot1x | exec | network | onep | resource | system) <word> ! (none | (start-stop | stop-only) [broadcast] (group <word>)*)",
+        Effect::Run(aaa_line),
+    ),
+    rule(
+        "aaa accounting commands <0-15> <word> ! (none | (start-stop | stop-only) [broadcast] (group <word>)*)",
+        Effect::Run(aaa_line),
+    ),
+    rule(
+        "aaa session-id ! (common | unique)",
+        Effect::Run(aaa_session_id),
+    ),
+];
+
+/// Attempts to log in.
+pub(super) const LOGIN: &[Rule] = &[
+    // Cisco IOS Security Command Reference, "login block-for", "login on-failure".
+    rule(
+        "login block-for ! <1-65535> attempts <1-65535> within <1-65535>",
+        Effect::Store,
+    ),
+    rule("login delay ! <1-10>", Effect::Store),
+    rule("login quiet-mode access-class ! <word>", Effect::Store),
+    rule(
+        "login (on-failure | on-success) (log | trap) ! [every <1-65535>]",
+        Effect::Store,
+    ),
+];
 
 /// The mock does not hash. A fixed value in hash format replaces each secret in clear text.
 fn stored_secret(words: &[String]) -> String {
@@ -19,7 +99,7 @@ fn stored_secret(words: &[String]) -> String {
     }
 }
 
-pub(super) fn enable_secret(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn enable_secret(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let root = &mut session.device.edit().root;
     if command.is_set() {
         root.set(command.entry(format!("enable {}", stored_secret(&command.words[1..]))));
@@ -38,7 +118,7 @@ fn split_secret(words: &[String]) -> (&[String], &[String]) {
 }
 
 /// Cisco IOS Security Command Reference, "username"; recording i0760, with a hash.
-pub(super) fn username(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn username(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
         if !command.confirmed {
@@ -89,7 +169,7 @@ pub(super) fn has_aaa(session: &ConfigSession<'_>) -> bool {
 }
 
 /// The type of session identifiers is printed from now on. Back to `no aaa new-model` after a confirmation.
-pub(super) fn aaa_new_model(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn aaa_new_model(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let before = has_aaa(session);
     if command.is_set() {
         if !before {
@@ -113,7 +193,7 @@ pub(super) fn aaa_new_model(session: &mut ConfigSession<'_>, command: &Command) 
 }
 
 /// A line that requires `aaa new-model`.
-pub(super) fn aaa_line(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn aaa_line(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !has_aaa(session) {
         return Reply::Invalid(1);
     }
@@ -125,14 +205,14 @@ pub(super) fn aaa_line(session: &mut ConfigSession<'_>, command: &Command) -> Re
 }
 
 /// A list of at least one method.
-pub(super) fn aaa_methods(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn aaa_methods(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if command.is_set() && command.words.len() == command.identity {
         return Reply::Incomplete;
     }
     aaa_line(session, command)
 }
 
-pub(super) fn aaa_identity(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn aaa_identity(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if command.is_set() && !command.confirmed {
         return Reply::Ask(
             "This operation will permanently convert all relevant authentication commands to their CPL control-policy equivalents. Do you wish to continue? [yes]:"
@@ -143,7 +223,7 @@ pub(super) fn aaa_identity(session: &mut ConfigSession<'_>, command: &Command) -
 }
 
 /// The default is printed.
-pub(super) fn aaa_session_id(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn aaa_session_id(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !has_aaa(session) {
         return Reply::Invalid(1);
     }

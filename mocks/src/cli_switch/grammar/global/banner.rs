@@ -1,10 +1,21 @@
 //! Banners: texts of several lines between two delimiters.
 
 use crate::cli_switch::configure::{Command, ConfigSession, global_rule_index};
-use crate::cli_switch::effect::Reply;
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::grammar::{Rule, rule};
 use crate::cli_switch::tree::Entry;
 
-pub(super) fn banner(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+/// The banners.
+pub(super) const RULES: &[Rule] = &[
+    rule("banner exec ! <raw>", Effect::Run(banner)),
+    rule("banner incoming ! <raw>", Effect::Run(banner)),
+    rule("banner login ! <raw>", Effect::Run(banner)),
+    rule("banner motd ! <raw>", Effect::Run(banner)),
+    rule("banner prompt-timeout ! <raw>", Effect::Run(banner)),
+    rule("banner slip-ppp ! <raw>", Effect::Run(banner)),
+];
+
+fn banner(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
         return session.remove(command);

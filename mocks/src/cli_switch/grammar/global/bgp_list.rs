@@ -3,8 +3,30 @@
 //! Cisco IOS IP Routing: BGP Command Reference, "ip as-path access-list", "ip bgp-community new-format", "ip community-list".
 
 use crate::cli_switch::configure::{Command, ConfigSession};
-use crate::cli_switch::effect::Reply;
+use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::grammar::parameter::Community;
+use crate::cli_switch::grammar::{Rule, communities, rule};
+
+/// The lists, and the form of communities.
+pub(super) const RULES: &[Rule] = &[
+    rule("ip bgp-community new-format", Effect::Store),
+    rule(
+        concat!(
+            "ip community-list (standard <word> | <1-99>) ! (permit | deny) (",
+            communities!(),
+            ")*"
+        ),
+        Effect::Run(standard_communities),
+    ),
+    rule(
+        "ip community-list (expanded <word> | <100-500>) ! (permit | deny) <line>",
+        Effect::Run(entry),
+    ),
+    rule(
+        "ip as-path access-list <1-500> ! (permit | deny) <line>",
+        Effect::Run(entry),
+    ),
+];
 
 /// The identity of the line for communities as two numbers.
 const NEW_FORMAT: &str = "ip bgp-community new-format";
@@ -20,7 +42,7 @@ pub(in crate::cli_switch::grammar) fn community(session: &ConfigSession<'_>, wor
 }
 
 /// An entry of a list of communities: one that permits or denies no community is about all.
-pub(super) fn standard_communities(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn standard_communities(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let printed = |(index, word): (usize, &String)| {
         if index < command.identity {
             word.clone()
@@ -39,7 +61,7 @@ pub(super) fn standard_communities(session: &mut ConfigSession<'_>, command: &Co
 }
 
 /// An entry of a list, after those that the list has. `no` without an entry removes the list.
-pub(super) fn entry(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn entry(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let list = command.identity_text();
     let is_list = command.words.len() == command.identity;
     let root = &mut session.device.edit().root;

@@ -3,12 +3,47 @@
 use super::access::has_aaa;
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix};
 use crate::cli_switch::device::{Mode, interface_identity};
-use crate::cli_switch::effect::Reply;
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::grammar::block_kind::BlockKind;
 use crate::cli_switch::grammar::interface::RULES as INTERFACE_RULES;
+use crate::cli_switch::grammar::{Rule, rule};
 use crate::cli_switch::interface_name::InterfaceName;
 use crate::cli_switch::tree::{Block, Entry};
 use crate::cli_switch::vlan::{PendingVlans, RESERVED};
 use crate::cli_switch::vlan_list::VlanList;
+
+/// Objects that other lines name.
+pub(super) const POLICIES: &[Rule] = &[
+    rule(
+        "track <1-1000> ! (interface <interface> (ip routing | line-protocol) | ip route <ipv4> <mask> reachability | ip sla <1-2147483647> [reachability | state] | list (boolean (and | or) | threshold (percentage | weight)))",
+        Effect::Enter(BlockKind::Track),
+    ),
+    rule(
+        "class-map (match-all | match-any) <word>",
+        Effect::Enter(BlockKind::ClassMap),
+    ),
+    rule("policy-map <word>", Effect::Enter(BlockKind::PolicyMap)),
+    rule(
+        "crypto pki trustpoint <word>",
+        Effect::Enter(BlockKind::Trustpoint),
+    ),
+];
+
+/// VLANs and interfaces.
+pub(super) const PORTS: &[Rule] = &[
+    rule("vlan <vlan-list>", Effect::Run(vlan)),
+    rule(
+        "interface <interface> [point-to-point | multipoint | type (ethernet | serial | tunnel)]",
+        Effect::Run(interface),
+    ),
+];
+
+/// The console and terminals.
+pub(super) const LINES: &[Rule] = &[
+    // Lines: recordings i0737 and i0760.
+    rule("line (con | console) <0-0>", Effect::Run(line)),
+    rule("line vty <0-97> [<1-97>]", Effect::Run(line)),
+];
 
 /// Index of the rule of an interface line, which determines its place.
 fn interface_rule_of(pattern: &str) -> usize {
@@ -58,7 +93,7 @@ pub(super) fn vrf(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     ))
 }
 
-pub(super) fn vlan(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn vlan(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let Some(list) = VlanList::parse(command.word(1)) else {
         return Reply::Invalid(1);
     };
@@ -84,7 +119,7 @@ pub(super) fn vlan(session: &mut ConfigSession<'_>, command: &Command) -> Reply 
     Reply::Silent
 }
 
-pub(super) fn interface(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn interface(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let Some(name) = InterfaceName::parse(command.word(1)) else {
         return Reply::Invalid(1);
     };
@@ -149,7 +184,7 @@ pub(super) fn interface(session: &mut ConfigSession<'_>, command: &Command) -> R
     }
 }
 
-pub(super) fn line(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn line(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let mut words = command.words.clone();
     if words[1] == "console" {
         "con".clone_into(&mut words[1]);

@@ -1,11 +1,51 @@
 //! Lines about logging destinations.
 
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix, global_rule_index};
-use crate::cli_switch::effect::Reply;
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::grammar::{Rule, rule};
 use crate::cli_switch::tree::Entry;
 
+/// Where messages go on the device.
+pub(super) const DESTINATIONS: &[Rule] = &[
+    rule("logging on", Effect::OnByDefault),
+    rule(
+        "logging buffered ! [discriminator <word>] [<4096-2147483647>] [<severity>]",
+        Effect::Run(logging_destination),
+    ),
+    rule(
+        "logging console ! [discriminator <word>] [<severity>]",
+        Effect::Run(logging_destination),
+    ),
+    rule(
+        "logging monitor ! [discriminator <word>] [<severity>]",
+        Effect::Run(logging_destination),
+    ),
+];
+
+/// Servers of logs.
+pub(super) const HOSTS: &[Rule] = &[
+    rule(
+        "logging source-interface ! <interface> [vrf <word>]",
+        Effect::Store,
+    ),
+    rule(
+        "logging facility ! (auth | cron | daemon | kern | local0 | local1 | local2 | local3 | local4 | local5 | local6 | local7 | lpr | mail | news | sys9 | sys10 | sys11 | sys12 | sys13 | sys14 | syslog | user | uucp)",
+        Effect::Unless("logging facility local7"),
+    ),
+    rule("logging trap ! [<severity>]", Effect::Run(logging_trap)),
+    rule(
+        "logging origin-id ! (hostname | ip | ipv6 | string <line>)",
+        Effect::Store,
+    ),
+    rule(
+        "logging host (ipv6 (<ipv6> | <hostname>) | <ipv4> | <hostname>) [vrf <word>] ! [transport (udp | tcp) [port <1-65535>]] [sequence-num-session] [discriminator <word>]",
+        Effect::Run(logging_host),
+    ),
+    rule("logging <host>", Effect::Run(logging_host)),
+];
+
 /// The default level is not printed. A line without a level sets the default.
-pub(super) fn logging_trap(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn logging_trap(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let root = &mut session.device.edit().root;
     match (command.sign, command.word(2)) {
         (LinePrefix::No, "") => root.set(command.entry("no logging trap")),
@@ -21,7 +61,7 @@ pub(super) fn logging_trap(session: &mut ConfigSession<'_>, command: &Command) -
 
 /// The buffer, the console and terminals: on by default at level `debugging`, the buffer with 4096 bytes. Defaults are not
 /// printed.
-pub(super) fn logging_destination(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn logging_destination(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     let root = &mut session.device.edit().root;
     match command.sign {
@@ -46,7 +86,7 @@ pub(super) fn logging_destination(session: &mut ConfigSession<'_>, command: &Com
 }
 
 /// `logging X` and `logging host X` are one line; the default transport is not printed.
-pub(super) fn logging_host(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn logging_host(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let mut words = command.words.clone();
     let mut identity = command.identity;
     if words[1] != "host" {

@@ -1,8 +1,35 @@
 //! Lines about the host name and name resolution.
 
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix, global_rule_index};
-use crate::cli_switch::effect::Reply;
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::grammar::{Rule, rule};
 use crate::cli_switch::tree::Entry;
+
+/// Servers of names.
+pub(super) const SERVERS: &[Rule] = &[
+    rule(
+        "ip name-server ! vrf <word> <host>",
+        Effect::Run(name_server),
+    ),
+    rule(
+        "ip name-server ! <host> [<host>] [<host>] [<host>] [<host>] [<host>]",
+        Effect::Run(name_server),
+    ),
+];
+
+/// Domains of names.
+pub(super) const DOMAINS: &[Rule] = &[
+    rule("ip domain lookup", Effect::Run(domain)),
+    rule(
+        "ip domain lookup source-interface ! <interface>",
+        Effect::Store,
+    ),
+    rule("ip domain list ! <word>", Effect::Run(domain)),
+    rule("ip domain name ! <word>", Effect::Run(domain)),
+    rule("ip domain-lookup", Effect::Run(domain)),
+    rule("ip domain-list ! <word>", Effect::Run(domain)),
+    rule("ip domain-name ! <word>", Effect::Run(domain)),
+];
 
 pub(super) fn hostname(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
@@ -21,7 +48,7 @@ pub(super) fn hostname(session: &mut ConfigSession<'_>, command: &Command) -> Re
 }
 
 /// Newer images print all servers in one line, older ones in one line each.
-pub(super) fn name_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn name_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let one_line = session.device.profile.is_ios_xe && command.word(2) != "vrf";
     let servers = command.words[2..].to_vec();
     let root = &mut session.device.edit().root;
@@ -76,7 +103,7 @@ pub(super) fn name_server(session: &mut ConfigSession<'_>, command: &Command) ->
 }
 
 /// Both spellings are accepted; the image prints its own.
-pub(super) fn domain(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn domain(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let (what, value) = match command.word(1).strip_prefix("domain-") {
         Some(what) => (what, command.word(2)),
         None => (command.word(2), command.word(3)),

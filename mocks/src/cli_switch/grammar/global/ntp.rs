@@ -1,9 +1,43 @@
 //! Lines about NTP and its keys.
 
+use super::{is_classic_ios, is_ios_xe};
 use crate::cli_switch::configure::{Command, ConfigSession};
-use crate::cli_switch::effect::Reply;
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::grammar::{Rule, on, rule};
 use crate::cli_switch::tree::Entry;
 use crate::cli_switch::type7;
+
+/// Keys, servers and access.
+pub(super) const RULES: &[Rule] = &[
+    // NTP: ME 3800X Software Configuration Guide OL-23400-01, p. 5-4; "Cisco IOS in a Nutshell", "ntp access-group".
+    rule("ntp logging", Effect::Store),
+    on(
+        is_ios_xe,
+        "ntp authentication-key <1-4294967295> ! (cmac-aes-128 | hmac-sha1 | hmac-sha2-256 | md5) <word> [0 | 7]",
+        Effect::Run(ntp_key),
+    ),
+    on(
+        is_classic_ios,
+        "ntp authentication-key <1-4294967295> ! md5 <word> [0 | 7]",
+        Effect::Run(ntp_key),
+    ),
+    rule("ntp authenticate", Effect::Store),
+    rule("ntp trusted-key <1-4294967295>", Effect::Store),
+    rule("ntp source ! <interface>", Effect::Store),
+    rule(
+        "ntp access-group [ipv4] (peer | query-only | serve | serve-only) ! <word>",
+        Effect::Run(access_group),
+    ),
+    rule(
+        "ntp access-group ipv6 (peer | query-only | serve | serve-only) ! <word>",
+        Effect::Run(access_group),
+    ),
+    rule("ntp update-calendar", Effect::Store),
+    rule(
+        "ntp server [vrf <word>] (ip <hostname> | ipv6 <hostname> | <host>) ! (burst | iburst | key <1-4294967295> | maxpoll <4-17> | minpoll <4-17> | normal-sync | prefer | source <interface> | version <1-4>)*",
+        Effect::Run(ntp_server),
+    ),
+];
 
 /// A line with its key obfuscated.
 pub(super) fn hidden_ntp_key(text: &str) -> String {
@@ -16,7 +50,7 @@ pub(super) fn hidden_ntp_key(text: &str) -> String {
     }
 }
 
-pub(super) fn ntp_key(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn ntp_key(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
         return session.remove(command);
     }
@@ -33,7 +67,7 @@ pub(super) fn ntp_key(session: &mut ConfigSession<'_>, command: &Command) -> Rep
 }
 
 /// A kind of access has one list. `no` names the list or none.
-pub(super) fn access_group(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn access_group(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let root = &mut session.device.edit().root;
     let identity = command.identity_text().replace("group ipv4 ", "group ");
     let text = command.text().replace("group ipv4 ", "group ");
@@ -48,7 +82,7 @@ pub(super) fn access_group(session: &mut ConfigSession<'_>, command: &Command) -
 }
 
 /// Options are printed in alphabetical order.
-pub(super) fn ntp_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn ntp_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
         return session.remove(command);

@@ -1,11 +1,62 @@
-//! Lines about static routes and prefix lists.
+//! Lines about routing: processes, static routes, prefix lists and route maps.
 
-use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix};
-use crate::cli_switch::effect::Reply;
+use super::{blocks, has_routing};
+use crate::cli_switch::configure::{Command, ConfigSession};
+use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::grammar::block_kind::BlockKind;
+use crate::cli_switch::grammar::{Rule, on, rule};
+
+/// Processes of routing protocols.
+pub(super) const PROCESSES: &[Rule] = &[
+    on(
+        has_routing,
+        "router eigrp <1-65535>",
+        Effect::Run(blocks::eigrp),
+    ),
+    // OSPF: recordings i0755 and i0760; Cisco IOS IP Routing: OSPF Command Reference.
+    on(
+        has_routing,
+        "router ospf <1-65535> ! [vrf <word>]",
+        Effect::Run(blocks::ospf),
+    ),
+    on(has_routing, "router bgp <word>", Effect::Run(blocks::bgp)),
+    on(has_routing, "router isis ! [<name>]", Effect::Run(isis)),
+    on(has_routing, "router rip", Effect::Enter(BlockKind::Rip)),
+    on(
+        has_routing,
+        "router eigrp <name>",
+        Effect::Enter(BlockKind::EigrpNamed),
+    ),
+];
+
+/// Static routes, prefix lists and route maps.
+pub(super) const ROUTES: &[Rule] = &[
+    rule(
+        "ip route [vrf <word>] <ipv4> <mask> (<ipv4> | Null0 | <interface> [<ipv4>]) ! [<1-255>] [tag <1-4294967295>] [permanent | track <1-1000>] [name <word>]",
+        Effect::Run(route),
+    ),
+    // Prefix lists: recording i0737; Cisco IOS IP Configuration Guide, "Configuring a Prefix List Entry".
+    rule("ip prefix-list <word> description ! <line>", Effect::Store),
+    rule(
+        "ip prefix-list <word> seq <1-4294967294> ! (permit | deny) <prefix> [ge <1-32>] [le <1-32>]",
+        Effect::Run(prefix_list_entry),
+    ),
+    rule(
+        "ipv6 prefix-list <word> description ! <line>",
+        Effect::Store,
+    ),
+    rule(
+        "ipv6 prefix-list <word> seq <1-4294967294> ! (permit | deny) <ipv6-prefix> [ge <1-128>] [le <1-128>]",
+        Effect::Run(prefix_list_entry),
+    ),
+    rule(
+        "route-map <word> ! [(permit | deny) <0-65535>]",
+        Effect::Run(blocks::route_map),
+    ),
+];
 
 /// The default distance is not printed.
-pub(super) fn route(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn route(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
         return session.remove(command);
     }
@@ -20,7 +71,7 @@ pub(super) fn route(session: &mut ConfigSession<'_>, command: &Command) -> Reply
 }
 
 /// A number is taken until its entry is removed.
-pub(super) fn prefix_list_entry(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn prefix_list_entry(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
         return session.remove(command);
     }
@@ -32,30 +83,8 @@ pub(super) fn prefix_list_entry(session: &mut ConfigSession<'_>, command: &Comma
     session.set(command.entry(command.text()))
 }
 
-/// Ports whose broadcasts a device forwards by default ("ip forward-protocol" in the Cisco IOS IP Application Services
-/// Command Reference).
-const FORWARDED: [&str; 6] = [
-    "domain",
-    "netbios-dgm",
-    "netbios-ns",
-    "tacacs",
-    "tftp",
-    "time",
-];
-
-/// The ports that are forwarded by default are printed if they are not.
-pub(super) fn forwarded_port(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let is_default = FORWARDED.contains(&command.word(3));
-    let text = match (command.sign, is_default) {
-        (LinePrefix::Set, false) => command.text(),
-        (LinePrefix::No, true) => format!("no {}", command.text()),
-        _ => return session.remove(command),
-    };
-    session.set(command.entry(text))
-}
-
 /// A process without a name is printed without one.
-pub(super) fn isis(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn isis(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let mut command = command.clone();
     command.identity = command.words.len();
     if !command.is_set() {
@@ -63,12 +92,4 @@ pub(super) fn isis(session: &mut ConfigSession<'_>, command: &Command) -> Reply 
     }
     session.enter(BlockKind::Isis, &command);
     Reply::Silent
-}
-
-/// The protocol is printed.
-pub(super) fn targeted(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    if !command.is_set() {
-        return session.remove(command);
-    }
-    session.set(command.entry(format!("{} ldp", command.identity_text())))
 }

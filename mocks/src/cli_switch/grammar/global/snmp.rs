@@ -1,11 +1,53 @@
 //! Lines about SNMP.
 
+use super::{is_classic_ios, is_ios_xe};
 use crate::cli_switch::configure::{Command, ConfigSession};
 use crate::cli_switch::device::SnmpUser;
-use crate::cli_switch::effect::Reply;
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::grammar::{Rule, on, rule};
 use crate::cli_switch::tree::Entry;
 
-pub(super) fn no_snmp(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
+/// Communities, users, receivers of traps.
+pub(super) const RULES: &[Rule] = &[
+    // SNMP: SNMP Command Reference IOS XE 3SE, "snmp-server manager"; Command Reference Catalyst 3650, "snmp-server host".
+    rule("snmp-server ! <never>", Effect::Run(no_snmp)),
+    on(
+        is_ios_xe,
+        "snmp-server community <word> ! [view <word>] (RO | RW) [ipv6 <word>] [<word>]",
+        Effect::Run(snmp_community),
+    ),
+    on(
+        is_classic_ios,
+        "snmp-server community <word> ! [view <word>] [RO | RW] [ipv6 <word>] [<word>]",
+        Effect::Run(snmp_community),
+    ),
+    // IPv6 Command Reference, "snmp-server user"; recorded output of `show snmp user`.
+    rule(
+        "snmp-server user <word> <word> (v1 | v2c) ! [access <word>]",
+        Effect::Store,
+    ),
+    rule(
+        "snmp-server user <word> <word> v3 ! [encrypted] [auth (md5 | sha) <word> [priv (aes (128 | 192 | 256) | des | 3des) <word>]] [access [ipv6 <word>] [<word>]]",
+        Effect::Run(snmp_user),
+    ),
+    rule("snmp-server trap-source ! <interface>", Effect::Store),
+    rule("snmp-server location ! <line>", Effect::Store),
+    rule("snmp-server contact ! <line>", Effect::Store),
+    rule("snmp-server system-shutdown", Effect::Store),
+    rule("snmp-server enable traps [<line>]", Effect::Run(snmp_traps)),
+    rule(
+        "snmp-server host <host> [vrf <word>] [traps | informs] [version (1 | 2c | 3 (auth | noauth | priv))] <word> [udp-port <1-65535>] [<line>]",
+        Effect::Run(snmp_host),
+    ),
+    rule("snmp-server manager", Effect::Store),
+    rule(
+        "snmp-server manager session-timeout ! <10-2147483>",
+        Effect::Unless("snmp-server manager session-timeout 600"),
+    ),
+    rule("snmp ifmib ifindex persist", Effect::Store),
+];
+
+fn no_snmp(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
     session
         .device
         .edit()
@@ -14,7 +56,7 @@ pub(super) fn no_snmp(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
     Reply::Silent
 }
 
-pub(super) fn snmp_community(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn snmp_community(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let root = &mut session.device.edit().root;
     if !command.is_set() {
         root.remove(&command.identity_text());
@@ -73,7 +115,7 @@ const NOTIFICATIONS: [(&str, &[&str]); 8] = [
 ];
 
 /// The word of a kind enables or disables all of its notifications; one line has those that are enabled.
-pub(super) fn snmp_traps(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn snmp_traps(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let text = command.text();
     let words: Vec<&str> = text.split_whitespace().skip(3).collect();
     let root = &mut session.device.edit().root;
@@ -115,7 +157,7 @@ pub(super) fn snmp_traps(session: &mut ConfigSession<'_>, command: &Command) -> 
 }
 
 /// A user of SNMPv3 is no line of the configuration. It is in one group (RFC 3415, vacmSecurityToGroupTable).
-pub(super) fn snmp_user(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn snmp_user(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let (name, group) = (command.word(2).to_owned(), command.word(3).to_owned());
     let users = &mut session.device.edit().snmp_users;
     if !command.is_set() {
@@ -146,7 +188,7 @@ pub(super) fn snmp_user(session: &mut ConfigSession<'_>, command: &Command) -> R
 }
 
 /// Host, VRF, user and port identify a receiver. Notifications, the default, are not printed.
-pub(super) fn snmp_host(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn snmp_host(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let mut words = command.words.clone();
     words.retain(|word| word != "traps");
     let after = |word: &str| {

@@ -1,10 +1,79 @@
 //! Lines about the spanning tree.
 
+use super::has_port_types;
 use crate::cli_switch::configure::{Command, ConfigSession};
 use crate::cli_switch::device::Mode;
-use crate::cli_switch::effect::Reply;
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::grammar::{Rule, on, rule};
 use crate::cli_switch::tree::{Block, Entry};
 use crate::cli_switch::vlan_list::VlanList;
+
+/// The modes, the timers, and the defaults of ports.
+pub(super) const RULES: &[Rule] = &[
+    // Spanning tree: Catalyst 2960 Command Reference 12.2(25)FX, "spanning-tree ..."; recording i0737, "extend system-id".
+    rule(
+        "spanning-tree mode ! (pvst | rapid-pvst | mst)",
+        Effect::Unless("spanning-tree mode pvst"),
+    ),
+    rule("spanning-tree bridge assurance", Effect::OnByDefault),
+    on(
+        has_port_types,
+        "spanning-tree portfast (network | edge) default",
+        Effect::Run(portfast),
+    ),
+    rule(
+        "spanning-tree portfast [edge] (default | bpduguard default | bpdufilter default)",
+        Effect::Run(portfast),
+    ),
+    rule("spanning-tree loopguard default", Effect::Store),
+    rule("spanning-tree extend system-id", Effect::Store),
+    rule(
+        "spanning-tree pathcost method ! (long | short)",
+        Effect::Unless("spanning-tree pathcost method short"),
+    ),
+    rule("spanning-tree uplinkfast", Effect::Store),
+    rule(
+        "spanning-tree uplinkfast max-update-rate ! <0-32000>",
+        Effect::Unless("spanning-tree uplinkfast max-update-rate 150"),
+    ),
+    rule("spanning-tree mst configuration", Effect::Run(region)),
+    rule(
+        "spanning-tree mst hello-time ! <1-10>",
+        Effect::Unless("spanning-tree mst hello-time 2"),
+    ),
+    rule(
+        "spanning-tree mst forward-time ! <4-30>",
+        Effect::Unless("spanning-tree mst forward-time 15"),
+    ),
+    rule(
+        "spanning-tree mst max-age ! <6-40>",
+        Effect::Unless("spanning-tree mst max-age 20"),
+    ),
+    rule(
+        "spanning-tree mst max-hops ! <1-255>",
+        Effect::Unless("spanning-tree mst max-hops 20"),
+    ),
+    rule(
+        "spanning-tree mst <word> priority ! <0-61440>",
+        Effect::Run(priority),
+    ),
+    rule(
+        "spanning-tree vlan <vlan-list> priority ! <0-61440>",
+        Effect::Run(of_vlans),
+    ),
+    rule(
+        "spanning-tree vlan <vlan-list> hello-time ! <1-10>",
+        Effect::Run(of_vlans),
+    ),
+    rule(
+        "spanning-tree vlan <vlan-list> forward-time ! <4-30>",
+        Effect::Run(of_vlans),
+    ),
+    rule(
+        "spanning-tree vlan <vlan-list> max-age ! <6-40>",
+        Effect::Run(of_vlans),
+    ),
+];
 
 /// What VLANs have without a line, by the word of the setting.
 const DEFAULTS: [(&str, &str); 4] = [
@@ -16,7 +85,7 @@ const DEFAULTS: [(&str, &str); 4] = [
 
 /// `spanning-tree vlan LIST SETTING VALUE`. VLANs with one value have one line, sorted; the default of the
 /// setting has none.
-pub(super) fn of_vlans(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn of_vlans(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let setting = command.word(3);
     if setting == "priority" && command.is_set() && !is_priority(command.word(4)) {
         return Reply::Text(WRONG_PRIORITY.to_owned());
@@ -62,7 +131,7 @@ fn is_priority(word: &str) -> bool {
 }
 
 /// The priority of an instance of MST.
-pub(super) fn priority(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn priority(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
         return session.remove(command);
     }
@@ -94,7 +163,7 @@ pub(crate) fn portfast(session: &mut ConfigSession<'_>, command: &Command) -> Re
 }
 
 /// `spanning-tree mst configuration`, the block of the MST region.
-pub(super) fn region(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+fn region(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
         return session.remove(command);
