@@ -59,8 +59,7 @@ fn a_command_and_a_node_do_not_change_a_device_at_once() {
     let Some(server) = PostgreSql::shared() else {
         return;
     };
-    let database = server.new_database();
-    let location = server::location(&server.address(&database));
+    let (database, location) = server::new_database(server);
     let open = || HistoryStore::open(location.clone().into()).unwrap();
     let (node, command) = (open(), open());
     let lease = "INSERT INTO switchtender.lease (name, owner, holder, boot, epoch, since, beat)
@@ -91,7 +90,7 @@ fn a_lost_connection_loses_its_locks() {
         return;
     }
     let server = PostgreSql::start(None).unwrap();
-    let location = server::location(&server.address(&server.new_database()));
+    let (_, location) = server::new_database(&server);
     let history = HistoryStore::open(location.into()).unwrap();
     let lock = history.lock("sw1").unwrap();
     server.kill_and_wait();

@@ -22,8 +22,15 @@ impl DatabaseServer {
     }
 
     pub(super) fn new_database(self) -> StoreLocation {
-        location(&self.0.address(&self.0.new_database()))
+        new_database(self.0).1
     }
+}
+
+/// A new database, for statements of the test itself, and its place.
+pub(super) fn new_database(server: &PostgreSql) -> (String, StoreLocation) {
+    let database = server.new_database();
+    let location = location(&server.address(&database));
+    (database, location)
 }
 
 /// The place of a store.

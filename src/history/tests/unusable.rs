@@ -83,8 +83,7 @@ fn database_of_a_later_program_is_refused_and_stays() {
     let Some(server) = PostgreSql::shared() else {
         return;
     };
-    let database = server.new_database();
-    let location = server::location(&server.address(&database));
+    let (database, location) = server::new_database(server);
     drop(HistoryStore::open(location.clone().into()).unwrap());
     server.execute(
         &database,
@@ -111,8 +110,7 @@ fn database_without_writes_is_read_and_reported() {
     let Some(server) = PostgreSql::shared() else {
         return;
     };
-    let database = server.new_database();
-    let location = server::location(&server.address(&database));
+    let (database, location) = server::new_database(server);
     drop(HistoryStore::open(location.clone().into()).unwrap());
     let forbid = format!("ALTER DATABASE {database} SET default_transaction_read_only = on");
     server.execute(&database, &forbid);

@@ -6,13 +6,37 @@ use jiff::tz::TimeZone;
 
 use super::*;
 
-#[test]
-fn requests_expire_and_scheduled_runs_do_not() {
-    let limits = QueueLimits {
-        all: 1,
+fn at_once(all: usize) -> QueueLimits {
+    QueueLimits {
+        all,
         per_site: None,
         per_jump_host: None,
-    };
+    }
+}
+
+fn every(seconds: u64) -> DeviceSchedule {
+    DeviceSchedule {
+        interval: Duration::from_secs(seconds),
+        splay: Duration::from_secs(seconds),
+        windows: Vec::new(),
+        zone: TimeZone::UTC,
+        applies: true,
+        needs_approval: false,
+        priority: 0,
+    }
+}
+
+fn device(schedule: DeviceSchedule) -> ScheduledDevice {
+    ScheduledDevice {
+        name: "sw1".into(),
+        schedule: Arc::new(schedule),
+        member: Membership::default(),
+    }
+}
+
+#[test]
+fn requests_expire_and_scheduled_runs_do_not() {
+    let limits = at_once(1);
     let now: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
     let mut dispatcher = Dispatcher::new(limits);
     for (number, minutes) in [(1, 61), (2, 60), (3, 59)] {
@@ -42,15 +66,7 @@ fn a_waiting_request_states_why_and_without_the_store_only_plans_start() {
         per_jump_host: Some(1),
     };
     let now: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
-    let schedule = Arc::new(DeviceSchedule {
-        interval: Duration::from_secs(3600),
-        splay: Duration::from_secs(3600),
-        windows: Vec::new(),
-        zone: TimeZone::UTC,
-        applies: true,
-        needs_approval: false,
-        priority: 0,
-    });
+    let schedule = Arc::new(every(3600));
     let places = [
         ("sw1", Some("a"), Some("j1")),
         ("sw2", Some("a"), None),
@@ -109,11 +125,7 @@ fn a_waiting_request_states_why_and_without_the_store_only_plans_start() {
 
 #[test]
 fn request_to_apply_plans_after_the_device_got_mode_plan() {
-    let limits = QueueLimits {
-        all: 10,
-        per_site: None,
-        per_jump_host: None,
-    };
+    let limits = at_once(10);
     let now: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
     for (applies, requested, expected) in [
         (true, RunKind::Apply, RunKind::Apply),
@@ -121,21 +133,11 @@ fn request_to_apply_plans_after_the_device_got_mode_plan() {
         (false, RunKind::Noop, RunKind::Noop),
     ] {
         let schedule = DeviceSchedule {
-            interval: Duration::from_secs(3600),
-            splay: Duration::from_secs(3600),
-            windows: Vec::new(),
-            zone: TimeZone::UTC,
             applies,
-            needs_approval: false,
-            priority: 0,
-        };
-        let device = ScheduledDevice {
-            name: "sw1".into(),
-            schedule: Arc::new(schedule),
-            member: Membership::default(),
+            ..every(3600)
         };
         let mut dispatcher = Dispatcher::new(limits);
-        dispatcher.set_devices(vec![device], limits, &BTreeMap::new(), now);
+        dispatcher.set_devices(vec![device(schedule)], limits, &BTreeMap::new(), now);
         let cause = RunCause::Request {
             run: RunId(1),
             kind: Some(requested),
@@ -148,29 +150,11 @@ fn request_to_apply_plans_after_the_device_got_mode_plan() {
 
 #[test]
 fn a_clock_that_is_set_back_delays_no_run() {
-    let limits = QueueLimits {
-        all: 1,
-        per_site: None,
-        per_jump_host: None,
-    };
-    let schedule = DeviceSchedule {
-        interval: Duration::from_secs(60),
-        splay: Duration::from_secs(60),
-        windows: Vec::new(),
-        zone: TimeZone::UTC,
-        applies: true,
-        needs_approval: false,
-        priority: 0,
-    };
-    let device = ScheduledDevice {
-        name: "sw1".into(),
-        schedule: Arc::new(schedule),
-        member: Membership::default(),
-    };
+    let limits = at_once(1);
     let now: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
     let wrong = now + SignedDuration::from_hours(1);
     let mut dispatcher = Dispatcher::new(limits);
-    dispatcher.set_devices(vec![device], limits, &BTreeMap::new(), wrong);
+    dispatcher.set_devices(vec![device(every(60))], limits, &BTreeMap::new(), wrong);
     assert!(dispatcher.next_start(wrong, PermittedRuns::All).is_none());
     assert!(dispatcher.next_start(now, PermittedRuns::All).is_none());
     let due = dispatcher.wake_at().unwrap();
@@ -183,28 +167,10 @@ fn a_clock_that_is_set_back_delays_no_run() {
 
 #[test]
 fn lateness_is_that_of_devices_that_are_due_while_no_run_starts() {
-    let limits = QueueLimits {
-        all: 1,
-        per_site: None,
-        per_jump_host: None,
-    };
+    let limits = at_once(1);
     let start: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
-    let schedule = DeviceSchedule {
-        interval: Duration::from_secs(60),
-        splay: Duration::from_secs(60),
-        windows: Vec::new(),
-        zone: TimeZone::UTC,
-        applies: true,
-        needs_approval: false,
-        priority: 0,
-    };
-    let device = ScheduledDevice {
-        name: "sw1".into(),
-        schedule: Arc::new(schedule),
-        member: Membership::default(),
-    };
     let mut dispatcher = Dispatcher::new(limits);
-    dispatcher.set_devices(vec![device], limits, &BTreeMap::new(), start);
+    dispatcher.set_devices(vec![device(every(60))], limits, &BTreeMap::new(), start);
     let due = dispatcher.wake_at().unwrap();
     let late = SignedDuration::from_mins(10);
     assert_eq!(dispatcher.lateness(due - late), SignedDuration::ZERO);

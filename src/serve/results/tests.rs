@@ -5,6 +5,7 @@ use std::fs;
 
 use jiff::{SignedDuration, Timestamp};
 use test_support::postgresql::PostgreSql;
+use test_support::write_fault::WRITE_FAULTS;
 
 use super::*;
 use crate::history::runs::{RunEntry, RunFilter};
@@ -216,34 +217,16 @@ async fn sets_aside(sandbox: Sandbox, history: &HistoryStore) -> String {
 /// A database that permits no writes, or whose disk is full: the results wait, and each is stored once.
 #[tokio::test(flavor = "multi_thread")]
 async fn results_wait_for_a_database_without_writes_or_space() {
-    if PostgreSql::shared().is_none() {
+    let Some(server) = PostgreSql::shared() else {
         return;
-    }
-    let server = PostgreSql::shared().unwrap();
-    for (begin, end, text) in [
-        (
-            "ALTER DATABASE {} SET default_transaction_read_only = on",
-            "ALTER DATABASE {} RESET default_transaction_read_only",
-            "the database permits no writes",
-        ),
-        (
-            "CREATE FUNCTION fail() RETURNS TRIGGER LANGUAGE plpgsql AS
-                 $$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
-             CREATE TRIGGER fail BEFORE INSERT ON switchtender.run EXECUTE FUNCTION fail()",
-            "DROP TRIGGER fail ON switchtender.run",
-            "the store is full",
-        ),
-    ] {
+    };
+    for fault in WRITE_FAULTS {
         let database = server.new_database();
         let location = StoreLocation::parse(server.address(&database).as_ref(), "".as_ref());
         let history = HistoryStore::open(location.unwrap().into()).unwrap();
         // The setting is that of new connections.
         let alter = |statement: &str| {
-            let statement = statement.replace("{}", &database);
-            server.execute(
-                &database,
-                &format!("SET transaction_read_only = off; {statement}"),
-            );
+            server.execute(&database, statement);
             let ends = format!(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'
                      AND pid <> pg_backend_pid()"
@@ -252,16 +235,16 @@ async fn results_wait_for_a_database_without_writes_or_space() {
         };
         let sandbox = Sandbox::new();
         sandbox.add((0..3).map(|minute| ended(new_run(time(minute)))));
-        alter(begin);
+        alter(&fault.begin(&database));
         // The first attempt can be on a connection that the server has ended.
         let mut error = sandbox.deliver(&history).await.unwrap_err();
-        if !error.text.contains(text) {
+        if !error.text.contains(fault.reason) {
             error = sandbox.deliver(&history).await.unwrap_err();
         }
-        assert!(error.text.contains(text), "{error}");
+        assert!(error.text.contains(fault.reason), "{error}");
         assert_eq!(error.problem, StoreProblem::Unreachable);
         assert_eq!(sandbox.spool.size().results, 3);
-        alter(end);
+        alter(&fault.end(&database));
         while sandbox.deliver(&history).await.is_err() {}
         assert!(sandbox.spool.is_empty());
         assert_eq!(runs(&history).await.len(), 3);

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
-use test_support::catalog::vlan;
 use test_support::free_port::free_port;
 use test_support::lab::Lab;
 use test_support::postgresql::PostgreSql;
@@ -15,7 +14,7 @@ use test_support::{program, stderr_note};
 
 use super::fleet::{OTHER, OWNER, TestFleet};
 use super::process::{self, ServeProcess, within_limit};
-use super::worker::{write_hub, write_settings};
+use super::worker::{berlin, share_key, write_hub, write_worker};
 
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -138,19 +137,10 @@ impl TestSite {
     /// `None`: there is no PostgreSQL.
     async fn new() -> Option<Self> {
         let server = PostgreSql::shared()?;
-        let (mut hub, mut site, port) = (Lab::new(), Lab::new(), free_port());
-        site.add_switch("sw1", &[]).await;
-        site.configure("sw1", "site = \"berlin\"\n");
-        site.write_resources("sw1", &[vlan(42, "users")]);
+        let (mut hub, site, port) = (Lab::new(), berlin(&[]).await, free_port());
         let address = server.address(&server.new_database());
         write_hub(&mut hub, &site, &address, port);
-        write_settings(
-            &site,
-            &format!(
-                "state_dir = \"state\"\n[fleet]\nnode = \"ber-1\"\nsites = [\"berlin\"]\nlease = \"4s\"\n\
-                 join = [\"http://127.0.0.1:{port}\"]\ntoken = {{ env = \"WORKER_TOKEN\" }}\n"
-            ),
-        );
+        write_worker(&site, port);
         let token = String::new();
         Some(Self { hub, site, token })
     }
@@ -158,15 +148,13 @@ impl TestSite {
     async fn hub(&mut self, program: &Path) -> ServeProcess {
         let mut hub = ServeProcess::of_program((program, &[]), &self.hub, &[]);
         hub.line("serving ").await;
-        std::fs::create_dir_all(self.site.path("state")).unwrap();
         if self.token.is_empty() {
             let arguments = ["access", "add-worker", "ber-1", "--sites", "berlin"];
             let added = process::run(&self.hub, &arguments).await;
             added.assert_code(0);
             added.stdout.trim().clone_into(&mut self.token);
         }
-        let key = "state/state.key";
-        std::fs::copy(self.hub.path(key), self.site.path(key)).unwrap();
+        share_key(&self.hub, &self.site);
         hub
     }
 

@@ -51,7 +51,7 @@ async fn copy(
     }
 }
 
-pub(super) fn write_settings(lab: &Lab, text: &str) {
+fn write_settings(lab: &Lab, text: &str) {
     lab.write_inventory();
     let defaults = "[defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n";
     std::fs::write(lab.path("serve.toml"), format!("{text}{defaults}")).unwrap();
@@ -69,6 +69,33 @@ pub(super) fn write_hub(hub: &mut Lab, worker: &Lab, address: &str, port: u16) {
              [fleet]\nnode = \"hub\"\nsites = [\"default\"]\nlease = \"4s\"\n"
         ),
     );
+}
+
+/// The site of the worker, with one switch.
+pub(super) async fn berlin(switch_options: &[&str]) -> Lab {
+    let mut site = Lab::new();
+    site.add_switch("sw1", switch_options).await;
+    site.configure("sw1", "site = \"berlin\"\n");
+    site.write_resources("sw1", &[vlan(42, "users")]);
+    site
+}
+
+/// A worker with a token for the hub at a port.
+pub(super) fn write_worker(site: &Lab, port: u16) {
+    write_settings(
+        site,
+        &format!(
+            "state_dir = \"state\"\n[fleet]\nnode = \"ber-1\"\nsites = [\"berlin\"]\nlease = \"4s\"\n\
+             join = [\"http://127.0.0.1:{port}\"]\ntoken = {{ env = \"WORKER_TOKEN\" }}\n"
+        ),
+    );
+}
+
+/// Gives a worker the key of the state of devices.
+pub(super) fn share_key(hub: &Lab, worker: &Lab) {
+    let key = "state/state.key";
+    std::fs::create_dir_all(worker.path("state")).unwrap();
+    std::fs::copy(hub.path(key), worker.path(key)).unwrap();
 }
 
 /// The events of a run that runs now, as a viewer at the hub gets them.
@@ -109,11 +136,8 @@ async fn worker_runs_the_devices_of_its_site_without_a_database() {
     drop(rustls::crypto::ring::default_provider().install_default());
     let database = server.new_database();
     let address = server.address(&database);
-    let mut site = Lab::new();
     // A run takes long enough to be followed.
-    site.add_switch("sw1", &["latency=20ms"]).await;
-    site.configure("sw1", "site = \"berlin\"\n");
-    site.write_resources("sw1", &[vlan(42, "users")]);
+    let site = berlin(&["latency=20ms"]).await;
     let mut hub_lab = Lab::new();
     let port = free_port();
     write_hub(&mut hub_lab, &site, &address, port);
@@ -128,19 +152,8 @@ async fn worker_runs_the_devices_of_its_site_without_a_database() {
     .await;
     added.assert_code(0);
     let token = added.stdout.trim().to_owned();
-    write_settings(
-        &site,
-        &format!(
-            "state_dir = \"state\"\n[fleet]\nnode = \"ber-1\"\nsites = [\"berlin\"]\nlease = \"4s\"\n\
-             join = [\"http://127.0.0.1:{path}\"]\ntoken = {{ env = \"WORKER_TOKEN\" }}\n"
-        ),
-    );
-    std::fs::create_dir_all(site.path("state")).unwrap();
-    std::fs::copy(
-        hub_lab.path("state/state.key"),
-        site.path("state/state.key"),
-    )
-    .unwrap();
+    write_worker(&site, path);
+    share_key(&hub_lab, &site);
     let environment = [("WORKER_TOKEN", token.as_str())];
     let mut worker = ServeProcess::start(&site, &environment).await;
 
@@ -239,10 +252,7 @@ async fn worker_has_a_certificate_and_metrics_until_it_is_removed() {
     drop(rustls::crypto::ring::default_provider().install_default());
     let database = server.new_database();
     let address = server.address(&database);
-    let mut site = Lab::new();
-    site.add_switch("sw1", &[]).await;
-    site.configure("sw1", "site = \"berlin\"\n");
-    site.write_resources("sw1", &[vlan(42, "users")]);
+    let site = berlin(&[]).await;
     let (servers, workers) = (TestAuthority::new("servers"), TestAuthority::new("workers"));
     let mut hub_lab = Lab::new();
     let (port, metrics_port) = (free_port(), free_port());
@@ -272,12 +282,7 @@ async fn worker_has_a_certificate_and_metrics_until_it_is_removed() {
              certificate = \"worker.pem\"\nkey = \"worker.key\"\n"
         ),
     );
-    std::fs::create_dir_all(site.path("state")).unwrap();
-    std::fs::copy(
-        hub_lab.path("state/state.key"),
-        site.path("state/state.key"),
-    )
-    .unwrap();
+    share_key(&hub_lab, &site);
     let doctor = process::run(&site, &["doctor"]).await;
     let text = doctor.text();
     assert!(

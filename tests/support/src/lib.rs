@@ -18,6 +18,7 @@ pub mod pseudo_terminal;
 pub mod report;
 pub mod safe_output;
 pub mod stderr_note;
+pub mod write_fault;
 
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchtender_devices::diagnostic::Source;
 use test_support::postgresql::PostgreSql;
-use tokio_util::sync::CancellationToken;
+use test_support::write_fault::WRITE_FAULTS;
 
 use super::harness::{TestOptions, TestServer, text};
 use crate::history::StoreLocation;
@@ -18,7 +18,6 @@ use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 use crate::serve::access::Role;
 use crate::serve::fleet::{LoadContext, ServeFleet};
-use crate::serve::release::FleetInputs;
 use crate::serve::settings::ServeSettings;
 use crate::serve::watched_files::WatchedFiles;
 use crate::store::Store;
@@ -49,11 +48,8 @@ async fn start(database: &str) -> TestServer {
     );
     let settings = ServeSettings::parse(&source, dir.path()).unwrap();
     let context = LoadContext {
-        store: Store::at(dir.path()),
-        stop: CancellationToken::new(),
-        abort: CancellationToken::new(),
         uses_mocks: true,
-        inputs: FleetInputs::OwnFiles,
+        ..LoadContext::of_own_files(Store::at(dir.path()))
     };
     let mut files = WatchedFiles::default();
     let fleet = ServeFleet::load(settings, &context, &mut files);
@@ -105,6 +101,34 @@ async fn is_changed(server: &TestServer, times: usize) -> bool {
     changes.len() == DEVICES.len() && changes.values().all(|count| *count == times)
 }
 
+/// Waits until the database is used again, and has all results.
+async fn wait_for_results(server: &TestServer) {
+    wait_until("all results are stored", async || {
+        let report = server.service.report().await;
+        report.spool.results == 0 && report.condition.no_applies.is_none()
+    })
+    .await;
+}
+
+/// The request of an apply is refused.
+async fn assert_no_apply(server: &TestServer) {
+    let body = json!({"kind": "apply"});
+    let request = server.post(Role::Apply, "/api/v1/devices/sw1/runs", &body);
+    let (status, body) = text(request.send().await.unwrap()).await;
+    assert_eq!(status, 503, "{body}");
+}
+
+fn assert_none_twice(found: &[RunEntry]) {
+    let ids: BTreeSet<_> = found.iter().map(|run| run.id).collect();
+    assert_eq!(ids.len(), found.len());
+}
+
+fn assert_none_failed(found: &[RunEntry]) {
+    let is_failed = |run: &&RunEntry| matches!(run.status, RunStatus::Failed | RunStatus::NotRun);
+    let failed: Vec<&RunEntry> = found.iter().filter(is_failed).collect();
+    assert!(failed.is_empty(), "{failed:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_database_scheduled_runs_plan_and_all_results_arrive_later() {
     if PostgreSql::shared().is_none() {
@@ -133,16 +157,9 @@ async fn without_the_database_scheduled_runs_plan_and_all_results_arrive_later()
         assert_eq!(status, 503, "{path}: {body}");
         assert!(body.contains("the database"), "{path}: {body}");
     }
-    let body = json!({"kind": "apply"});
-    let request = server.post(Role::Apply, "/api/v1/devices/sw1/runs", &body);
-    let (status, body) = text(request.send().await.unwrap()).await;
-    assert_eq!(status, 503, "{body}");
+    assert_no_apply(&server).await;
     database.come_back();
-    wait_until("all results are stored", async || {
-        let report = server.service.report().await;
-        report.spool.results == 0 && report.condition.no_applies.is_none()
-    })
-    .await;
+    wait_for_results(&server).await;
     let found = runs(&server).await;
     let planned = |run: &&RunEntry| run.kind == RunKind::Plan && run.status == RunStatus::Pending;
     assert!(found.iter().any(|run| planned(&run)));
@@ -151,13 +168,9 @@ async fn without_the_database_scheduled_runs_plan_and_all_results_arrive_later()
     })
     .await;
     let found = runs(&server).await;
-    let ids: BTreeSet<_> = found.iter().map(|run| run.id).collect();
-    assert_eq!(ids.len(), found.len());
+    assert_none_twice(&found);
     // The begin of a run can have been lost with the answer of the database: it did not change a device.
-    let broken: Vec<&RunEntry> = (found.iter())
-        .filter(|run| matches!(run.status, RunStatus::Failed | RunStatus::NotRun))
-        .collect();
-    assert!(broken.is_empty(), "{broken:?}");
+    assert_none_failed(&found);
 }
 
 /// A database that can be read, but not written: its administrator permits no writes, or its disk is full.
@@ -166,20 +179,7 @@ async fn without_writes_or_space_no_device_is_changed_and_nothing_is_lost() {
     if PostgreSql::shared().is_none() {
         return;
     }
-    for (begin, end, reason) in [
-        (
-            "ALTER DATABASE {} SET default_transaction_read_only = on",
-            "ALTER DATABASE {} RESET default_transaction_read_only",
-            "the database permits no writes",
-        ),
-        (
-            "CREATE FUNCTION fail() RETURNS TRIGGER LANGUAGE plpgsql AS
-                 $$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
-             CREATE TRIGGER fail BEFORE INSERT OR UPDATE ON switchtender.run EXECUTE FUNCTION fail()",
-            "DROP TRIGGER fail ON switchtender.run",
-            "the store is full",
-        ),
-    ] {
+    for fault in WRITE_FAULTS {
         let database = PostgreSql::start(None).unwrap();
         let name = database.new_database();
         let server = start(&database.address(&name)).await;
@@ -187,44 +187,33 @@ async fn without_writes_or_space_no_device_is_changed_and_nothing_is_lost() {
             is_changed(&server, 1).await
         })
         .await;
-        database.execute(&name, &begin.replace("{}", &name));
+        database.execute(&name, &fault.begin(&name));
         // The setting is that of new connections.
         database.kill_and_wait();
         write_state(server.dir.path(), 20);
         wait_until("plans go on, and the reason is known", async || {
             let report = server.service.report().await;
             let because = report.condition.no_applies.unwrap_or_default();
-            because.contains(reason) && report.spool.results >= 3 * DEVICES.len()
+            because.contains(fault.reason) && report.spool.results >= 3 * DEVICES.len()
         })
         .await;
         for path in ["/", "/api/v1/status", "/readyz"] {
             let page = server.get(Role::View, path).send().await.unwrap();
             let (status, body) = text(page).await;
-            assert!(body.contains(reason), "{path}: {status} {body}");
+            assert!(body.contains(fault.reason), "{path}: {status} {body}");
         }
-        let body = json!({"kind": "apply"});
-        let request = server.post(Role::Apply, "/api/v1/devices/sw1/runs", &body);
-        let (status, body) = text(request.send().await.unwrap()).await;
-        assert_eq!(status, 503, "{body}");
+        assert_no_apply(&server).await;
         assert!(is_changed(&server, 1).await, "no apply began");
-        database.execute(&name, &format!("SET transaction_read_only = off; {}", end.replace("{}", &name)));
+        database.execute(&name, &fault.end(&name));
         database.kill_and_wait();
-        wait_until("all results are stored", async || {
-            let report = server.service.report().await;
-            report.spool.results == 0 && report.condition.no_applies.is_none()
-        })
-        .await;
+        wait_for_results(&server).await;
         wait_until("the change is applied once", async || {
             is_changed(&server, 2).await
         })
         .await;
         let found = runs(&server).await;
-        let ids: BTreeSet<_> = found.iter().map(|run| run.id).collect();
-        assert_eq!(ids.len(), found.len());
-        let broken: Vec<&RunEntry> = (found.iter())
-            .filter(|run| matches!(run.status, RunStatus::Failed | RunStatus::NotRun))
-            .collect();
-        assert!(broken.is_empty(), "{broken:?}");
+        assert_none_twice(&found);
+        assert_none_failed(&found);
     }
 }
 
@@ -255,10 +244,7 @@ async fn runs_outlive_a_killed_database() {
     })
     .await;
     let found = runs(&server).await;
-    let failed: Vec<&RunEntry> = (found.iter())
-        .filter(|run| matches!(run.status, RunStatus::Failed | RunStatus::NotRun))
-        .collect();
-    assert!(failed.is_empty(), "{failed:?}");
+    assert_none_failed(&found);
     // Each begun run has ended, except those that run now.
     let open: Vec<Value> = (found.iter())
         .filter(|run| run.status == RunStatus::Running)
