@@ -7,6 +7,7 @@
 //! [`guard`] has the checks of every request; a handler has none of its own. Handlers read from the store
 //! and send requests to the service. A page is a template and its data in one file of [`pages`].
 
+mod action_sender;
 mod actions;
 mod api;
 mod assets;

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::action_sender::ActionSender;
 use super::state::WebState;
 use super::web_error::WebError;
 use axum::http::StatusCode;
@@ -11,10 +12,10 @@ use switchtender_devices::printable;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::git::GitError;
+use crate::history::RunId;
 use crate::history::approvals::{ApprovalDecision, ApprovalEntry, ApprovalState};
 use crate::history::device_state::Pause;
 use crate::history::idempotency::KeyedRequest;
-use crate::history::{Requester, RequesterKind, RunId};
 use crate::run_kind::RunKind;
 use crate::serve::accept_drift::{AcceptDriftError, AcceptedDrift};
 use crate::serve::access::{AuditEntry, AuditResult, Denied, Principal, Role};
@@ -27,21 +28,7 @@ const MAX_REASON: usize = 500;
 
 const NOT_WAITING: &str = "the plan does not wait for an approval";
 
-/// Who requests an action, and through what.
-pub(super) struct ActionSender<'a> {
-    pub(super) principal: &'a Principal,
-    pub(super) address: String,
-    pub(super) kind: RequesterKind,
-}
-
-impl ActionSender<'_> {
-    fn requester(&self) -> Requester {
-        Requester {
-            kind: self.kind,
-            name: self.principal.name.clone(),
-        }
-    }
-
+impl ActionSender {
     async fn record(
         &self,
         state: &WebState,
@@ -55,7 +42,7 @@ impl ActionSender<'_> {
         } else {
             AuditResult::Accepted
         };
-        let entry = AuditEntry::new(self.principal, &self.address, action, time);
+        let entry = AuditEntry::new(&self.principal, &self.address.0.to_string(), action, time);
         let entry = entry.target(target).result(result);
         // An action that cannot be recorded does not happen.
         let recorded = state.guard.access.audit.append(entry).await;
@@ -75,11 +62,11 @@ pub(super) fn required_role(kind: RequestedKind) -> Role {
 /// Why a sender may not do something with a device: the sender does not see it, or lacks the role for it.
 pub(super) async fn refusal(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     device: &str,
     required: Role,
 ) -> Result<Option<WebError>, WebError> {
-    let role = state.service(sender.principal).role_on(device).await;
+    let role = state.service(&sender.principal).role_on(device).await;
     let role = role.map_err(|error| WebError::of_store(&error))?;
     Ok(match role {
         None => Some(unknown_device(device)),
@@ -91,7 +78,7 @@ pub(super) async fn refusal(
 /// Requests a run.
 pub(super) async fn request_run(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     device: &str,
     kind: RequestedKind,
     key: Option<KeyedRequest>,
@@ -123,10 +110,10 @@ pub(super) async fn request_run(
 /// Withdraws a run that has not started.
 pub(super) async fn cancel_run(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     run: &str,
 ) -> Result<bool, WebError> {
-    let found = state.require_run(sender.principal, run, |reader, run| reader.run(run));
+    let found = state.require_run(&sender.principal, run, |reader, run| reader.run(run));
     let found = found.await;
     let refusal = match &found {
         Ok(found) => refusal(state, sender, &found.device, Role::Apply).await?,
@@ -148,7 +135,7 @@ pub(super) async fn cancel_run(
 /// Accepts the drift of a device.
 pub(super) async fn accept_drift(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     device: &str,
 ) -> Result<AcceptedDrift, WebError> {
     let refusal = refusal(state, sender, device, Role::Apply).await?;
@@ -178,7 +165,7 @@ pub(super) async fn accept_drift(
 /// Pauses the scheduled runs of a device.
 pub(super) async fn pause(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     device: &str,
     reason: &str,
 ) -> Result<(), WebError> {
@@ -202,7 +189,7 @@ pub(super) async fn pause(
 /// Resumes the scheduled runs of a device.
 pub(super) async fn resume(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     device: &str,
 ) -> Result<(), WebError> {
     let refusal = current_device_refusal(state, sender, device).await?;
@@ -219,7 +206,7 @@ pub(super) async fn resume(
 /// As [`refusal`], of what needs a device of the settings and the role `apply`.
 async fn current_device_refusal(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     device: &str,
 ) -> Result<Option<WebError>, WebError> {
     let refusal = refusal(state, sender, device, Role::Apply).await?;
@@ -245,7 +232,7 @@ pub(super) async fn approval(
 /// Requests a plan that runs after the approval of another person.
 pub(super) async fn request_approval(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     device: &str,
 ) -> Result<i64, WebError> {
     let refusal = match refusal(state, sender, device, Role::Apply).await? {
@@ -269,7 +256,7 @@ pub(super) async fn request_approval(
 /// Approves a plan, or rejects it for a reason.
 pub(super) async fn decide(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     id: i64,
     rejection: Option<&str>,
 ) -> Result<(), WebError> {
@@ -279,12 +266,12 @@ pub(super) async fn decide(
     } else {
         "approve"
     };
-    let found = approval(state, sender.principal, id).await;
+    let found = approval(state, &sender.principal, id).await;
     let (target, refusal) = match found {
         Err(unknown) => (format!("approval {id}"), Some(unknown)),
         Ok((found, _)) => {
             let refusal = match refusal(state, sender, &found.device, Role::Apply).await? {
-                None => undecidable(&found, sender.principal, rejection),
+                None => undecidable(&found, &sender.principal, rejection),
                 refusal => refusal,
             };
             (approval_target(&found.device, id), refusal)

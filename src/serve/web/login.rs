@@ -145,16 +145,11 @@ async fn login_at_provider(
         Err(error) => (Err(error), String::new()),
     };
     let login = (guard.access).login_of_provider(found, address.0, now, time);
-    match login.await {
-        Ok(login) => logged_in(guard, &login, &next),
-        Err(denied) => {
-            let end = LoginEnd {
-                next: &next,
-                user: "",
-            };
-            refused(guard, &denied, end)
-        }
-    }
+    let end = LoginEnd {
+        next: &next,
+        user: "",
+    };
+    finished(guard, login.await, end)
 }
 
 fn login_context(guard: &Guard) -> LoginContext<'_> {
@@ -197,17 +192,11 @@ async fn login_with_code(
     let (now, time) = (clock::instant(), clock::timestamp());
     let code = form.code.expose_secret();
     let login = (guard.access).login_with_code(code, address.0, now, time);
-    match login.await {
-        Ok(login) => logged_in(&guard, &login, &form.next),
-        Err(denied) => refused(
-            &guard,
-            &denied,
-            LoginEnd {
-                next: &form.next,
-                user: "",
-            },
-        ),
-    }
+    let end = LoginEnd {
+        next: &form.next,
+        user: "",
+    };
+    finished(&guard, login.await, end)
 }
 
 async fn login(
@@ -221,17 +210,11 @@ async fn login(
     }
     let (now, time) = (clock::instant(), clock::timestamp());
     let login = (guard.access).login(&form.user, form.password, address.0, now, time);
-    match login.await {
-        Ok(login) => logged_in(&guard, &login, &form.next),
-        Err(denied) => refused(
-            &guard,
-            &denied,
-            LoginEnd {
-                next: &form.next,
-                user: &form.user,
-            },
-        ),
-    }
+    let end = LoginEnd {
+        next: &form.next,
+        user: &form.user,
+    };
+    finished(&guard, login.await, end)
 }
 
 async fn logout(
@@ -258,6 +241,13 @@ async fn logout(
         ),
     ];
     (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+fn finished(guard: &Guard, login: Result<Login, Denied>, end: LoginEnd<'_>) -> Response {
+    match login {
+        Ok(login) => logged_in(guard, &login, end.next),
+        Err(denied) => refused(guard, &denied, end),
+    }
 }
 
 fn logged_in(guard: &Guard, login: &Login, next: &str) -> Response {

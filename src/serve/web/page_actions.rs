@@ -7,13 +7,13 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
-use super::actions::{self, ActionSender};
-use super::layout::{Sender, SenderAddress};
+use super::action_sender::{ActionSender, PageSender};
+use super::actions;
+use super::layout::Sender;
 use super::live_events::{EventForm, stream_of};
 use super::pages;
 use super::state::WebState;
 use super::web_error::WebError;
-use crate::history::RequesterKind;
 use crate::run_kind::RunKind;
 use crate::serve::request::RequestedKind;
 
@@ -39,14 +39,6 @@ pub(super) fn apply_routes() -> Router<WebState> {
         .route("/devices/{name}/accept-drift", post(accept_drift))
 }
 
-pub(super) fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a> {
-    ActionSender {
-        principal: &sender.0,
-        address: address.0.0.to_string(),
-        kind: RequesterKind::Page,
-    }
-}
-
 async fn events(
     State(state): State<WebState>,
     sender: Sender,
@@ -57,38 +49,24 @@ async fn events(
 
 async fn plan(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     Path(name): Path<String>,
 ) -> Result<Response, WebError> {
-    request(
-        &state,
-        &sender_of(&sender, &address),
-        &name,
-        RequestedKind(Some(RunKind::Plan)),
-    )
-    .await
+    request(&state, &sender, &name, RequestedKind(Some(RunKind::Plan))).await
 }
 
 /// A plan outside the change windows.
 async fn run(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     Path(name): Path<String>,
 ) -> Result<Response, WebError> {
-    request(
-        &state,
-        &sender_of(&sender, &address),
-        &name,
-        RequestedKind(None),
-    )
-    .await
+    request(&state, &sender, &name, RequestedKind(None)).await
 }
 
 async fn request(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     name: &str,
     kind: RequestedKind,
 ) -> Result<Response, WebError> {
@@ -98,37 +76,33 @@ async fn request(
 
 async fn pause(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     headers: HeaderMap,
     Path(name): Path<String>,
 ) -> Result<Response, WebError> {
     let reason = prompted(&headers);
-    actions::pause(&state, &sender_of(&sender, &address), &name, &reason).await?;
+    actions::pause(&state, &sender, &name, &reason).await?;
     Ok(refresh())
 }
 
 async fn resume(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     Path(name): Path<String>,
 ) -> Result<Response, WebError> {
-    actions::resume(&state, &sender_of(&sender, &address), &name).await?;
+    actions::resume(&state, &sender, &name).await?;
     Ok(refresh())
 }
 
 /// The branch with the accepted drift, or a patch to download.
 async fn accept_drift(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     Path(name): Path<String>,
 ) -> Result<Response, WebError> {
-    let action = sender_of(&sender, &address);
-    let accepted = actions::accept_drift(&state, &action, &name).await?;
+    let accepted = actions::accept_drift(&state, &sender, &name).await?;
     if accepted.branch.is_some() {
-        let page = pages::accepted_drift(&sender, &name, &accepted)?;
+        let page = pages::accepted_drift(&sender.principal, &name, &accepted)?;
         return Ok(page.into_response());
     }
     // A name of a file in a header has no other characters.
@@ -164,34 +138,30 @@ pub(super) fn prompted(headers: &HeaderMap) -> String {
 
 async fn request_approval(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     Path(name): Path<String>,
 ) -> Result<Response, WebError> {
-    let sender = sender_of(&sender, &address);
     let approval = actions::request_approval(&state, &sender, &name).await?;
     Ok(redirect(&format!("/approvals/{approval}")))
 }
 
 async fn approve(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     Path(id): Path<i64>,
 ) -> Result<Response, WebError> {
-    actions::decide(&state, &sender_of(&sender, &address), id, None).await?;
+    actions::decide(&state, &sender, id, None).await?;
     Ok(refresh())
 }
 
 async fn reject(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     headers: HeaderMap,
     Path(id): Path<i64>,
 ) -> Result<Response, WebError> {
     let reason = prompted(&headers);
-    actions::decide(&state, &sender_of(&sender, &address), id, Some(&reason)).await?;
+    actions::decide(&state, &sender, id, Some(&reason)).await?;
     Ok(refresh())
 }
 

@@ -7,9 +7,9 @@ use axum::response::Response;
 use axum::routing::post;
 use futures_util::StreamExt as _;
 
-use super::actions::{self, ActionSender};
-use super::layout::{Sender, SenderAddress};
-use super::page_actions::{prompted, redirect, refresh, sender_of};
+use super::action_sender::{ActionSender, PageSender};
+use super::actions;
+use super::page_actions::{prompted, redirect, refresh};
 use super::pages::matching_devices;
 use super::state::WebState;
 use super::web_error::WebError;
@@ -46,52 +46,42 @@ enum DeviceAction<'a> {
 
 async fn plan(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     RawForm(form): RawForm,
 ) -> Result<Response, WebError> {
     let action = DeviceAction::Run(RequestedKind(Some(RunKind::Plan)));
-    act(&state, &sender_of(&sender, &address), &form, action).await?;
+    act(&state, &sender, &form, action).await?;
     Ok(redirect("/runs"))
 }
 
 async fn run(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     RawForm(form): RawForm,
 ) -> Result<Response, WebError> {
     let action = DeviceAction::Run(RequestedKind(None));
-    act(&state, &sender_of(&sender, &address), &form, action).await?;
+    act(&state, &sender, &form, action).await?;
     Ok(redirect("/runs"))
 }
 
 async fn pause(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     headers: HeaderMap,
     RawForm(form): RawForm,
 ) -> Result<Response, WebError> {
     let reason = prompted(&headers);
     let action = DeviceAction::Pause(&reason);
-    act(&state, &sender_of(&sender, &address), &form, action).await?;
+    act(&state, &sender, &form, action).await?;
     Ok(refresh())
 }
 
 async fn resume(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    PageSender(sender): PageSender,
     RawForm(form): RawForm,
 ) -> Result<Response, WebError> {
-    act(
-        &state,
-        &sender_of(&sender, &address),
-        &form,
-        DeviceAction::Resume,
-    )
-    .await?;
+    act(&state, &sender, &form, DeviceAction::Resume).await?;
     Ok(refresh())
 }
 
@@ -101,7 +91,7 @@ async fn resume(
 /// It is refused for some of them, which the error names. The others have it.
 async fn act(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     form: &[u8],
     action: DeviceAction<'_>,
 ) -> Result<(), WebError> {
@@ -139,12 +129,12 @@ async fn act(
 /// The selected devices: those of the form, or all that match its filter.
 async fn selected(
     state: &WebState,
-    sender: &ActionSender<'_>,
+    sender: &ActionSender,
     form: &[u8],
 ) -> Result<Vec<String>, WebError> {
     let fields = || form_urlencoded::parse(form);
     let devices = if fields().any(|(name, _)| name == "all") {
-        matching_devices(state, sender.principal, form).await?
+        matching_devices(state, &sender.principal, form).await?
     } else {
         let named = fields().filter(|(name, _)| name == "device");
         named.map(|(_, value)| value.into_owned()).collect()

@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::ApiAnswer;
 use super::devices::limit;
 use super::object_body::ObjectBody;
-use super::requests::sender_of;
 use crate::clock;
 use crate::history::approvals::ApprovalEntry;
+use crate::serve::web::action_sender::ApiSender;
 use crate::serve::web::actions;
-use crate::serve::web::layout::{Sender, SenderAddress};
+use crate::serve::web::layout::Sender;
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::{ErrorBody, WebError};
 
@@ -85,11 +85,9 @@ pub(super) struct RequestedApproval {
         (status = 409, body = ErrorBody), (status = 503, body = ErrorBody)))]
 pub(super) async fn request(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    ApiSender(sender): ApiSender,
     Path(name): Path<String>,
 ) -> Result<(StatusCode, Json<RequestedApproval>), WebError> {
-    let sender = sender_of(&sender, &address);
     let approval = actions::request_approval(&state, &sender, &name).await?;
     Ok((StatusCode::ACCEPTED, Json(RequestedApproval { approval })))
 }
@@ -102,11 +100,9 @@ pub(super) async fn request(
         (status = 409, body = ErrorBody)))]
 pub(super) async fn approve(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    ApiSender(sender): ApiSender,
     Path(id): Path<i64>,
 ) -> Result<StatusCode, WebError> {
-    let sender = sender_of(&sender, &address);
     actions::decide(&state, &sender, id, None).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -126,12 +122,10 @@ pub(super) struct RejectBody {
         (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub(super) async fn reject(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    ApiSender(sender): ApiSender,
     Path(id): Path<i64>,
     ObjectBody(body): ObjectBody<RejectBody>,
 ) -> Result<StatusCode, WebError> {
-    let sender = sender_of(&sender, &address);
     actions::decide(&state, &sender, id, Some(&body.reason)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

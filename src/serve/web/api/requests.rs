@@ -8,28 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::ApiAnswer;
 use super::idempotency::{self, KeyState};
 use super::object_body::ObjectBody;
-use crate::history::{RequesterKind, RunId};
+use crate::history::RunId;
 use crate::serve::accept_drift::AcceptedDrift;
 use crate::serve::access::Denied;
 use crate::serve::request::RequestedKind;
-use crate::serve::web::actions::{self, ActionSender, required_role};
-use crate::serve::web::layout::{Sender, SenderAddress};
+use crate::serve::web::action_sender::ApiSender;
+use crate::serve::web::actions::{self, required_role};
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::{ErrorBody, WebError};
-
-pub(super) fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a> {
-    // `switchtender run` has the token of the host.
-    let kind = if sender.0.is_local() {
-        RequesterKind::CommandLine
-    } else {
-        RequesterKind::Api
-    };
-    ActionSender {
-        principal: &sender.0,
-        address: address.0.0.to_string(),
-        kind,
-    }
-}
 
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -56,23 +42,24 @@ pub(super) struct RequestedRun {
         (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 pub(super) async fn run(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    ApiSender(sender): ApiSender,
     headers: HeaderMap,
     Path(name): Path<String>,
     ObjectBody(body): ObjectBody<RunRequestBody>,
 ) -> Result<(StatusCode, Json<RequestedRun>), WebError> {
     let required = required_role(body.kind);
-    if sender.0.roles.highest() < required {
+    if sender.principal.roles.highest() < required {
         let denied = Denied::Role { required };
         let target = format!("POST /api/v1/devices/{name}/runs");
         let access = &state.guard.access;
-        access.record_refused(&sender.0, address.0.0, &target).await;
+        let address = sender.address.0;
+        access
+            .record_refused(&sender.principal, address, &target)
+            .await;
         return Err(denied.into());
     }
     let request = format!("run {name} {}", body.kind);
-    let key = idempotency::state_of(&state, &headers, &sender.0.key(), &request).await?;
-    let sender = sender_of(&sender, &address);
+    let key = idempotency::state_of(&state, &headers, &sender.principal.key(), &request).await?;
     let run = match key {
         KeyState::Answered(run) => run,
         KeyState::None => actions::request_run(&state, &sender, &name, body.kind, None).await?,
@@ -95,11 +82,9 @@ pub(super) struct CancelResult {
         (status = 410, body = ErrorBody)))]
 pub(super) async fn cancel(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    ApiSender(sender): ApiSender,
     Path(id): Path<String>,
 ) -> ApiAnswer<CancelResult> {
-    let sender = sender_of(&sender, &address);
     let canceled = actions::cancel_run(&state, &sender, &id).await?;
     Ok(Json(CancelResult { canceled }))
 }
@@ -114,11 +99,9 @@ pub(super) async fn cancel(
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(super) async fn accept_drift(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    ApiSender(sender): ApiSender,
     Path(name): Path<String>,
 ) -> ApiAnswer<AcceptedDrift> {
-    let sender = sender_of(&sender, &address);
     let accepted = actions::accept_drift(&state, &sender, &name).await?;
     Ok(Json(accepted))
 }
@@ -137,12 +120,10 @@ pub(super) struct PauseBody {
     responses((status = 204), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub(super) async fn pause(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    ApiSender(sender): ApiSender,
     Path(name): Path<String>,
     ObjectBody(body): ObjectBody<PauseBody>,
 ) -> Result<StatusCode, WebError> {
-    let sender = sender_of(&sender, &address);
     actions::pause(&state, &sender, &name, &body.reason).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -153,10 +134,9 @@ pub(super) async fn pause(
     responses((status = 204), (status = 404, body = ErrorBody)))]
 pub(super) async fn resume(
     State(state): State<WebState>,
-    sender: Sender,
-    address: SenderAddress,
+    ApiSender(sender): ApiSender,
     Path(name): Path<String>,
 ) -> Result<StatusCode, WebError> {
-    actions::resume(&state, &sender_of(&sender, &address), &name).await?;
+    actions::resume(&state, &sender, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -4,7 +4,8 @@ use askama::Template;
 
 use super::{RenderedPage, render};
 use crate::serve::accept_drift::AcceptedDrift;
-use crate::serve::web::layout::{PageLayout, Sender};
+use crate::serve::access::Principal;
+use crate::serve::web::layout::PageLayout;
 use crate::serve::web::shared_views::{DiffLine, device_path, diff_lines};
 
 #[derive(Template)]
@@ -21,12 +22,12 @@ struct AcceptedDriftPage {
 }
 
 pub(in crate::serve::web) fn page(
-    sender: &Sender,
+    sender: &Principal,
     device: &str,
     accepted: &AcceptedDrift,
 ) -> RenderedPage {
     render(&AcceptedDriftPage {
-        layout: PageLayout::new(&sender.0, &format!("Drift of {device}"), "/"),
+        layout: PageLayout::new(sender, &format!("Drift of {device}"), "/"),
         device: device.to_owned(),
         device_path: device_path(device),
         branch: accepted.branch.clone().unwrap_or_default(),
