@@ -2,7 +2,8 @@
 //!
 //! A run never waits for the store: its device is free as soon as the result is stored or spooled. Once a result is
 //! spooled, the following ones are, too, until the store has all of them: the last result of a device is the newest.
-//! Runs change devices again as soon as the store takes a spooled result.
+//! Runs change devices again as soon as the store takes a spooled result. A result that it does not take although it
+//! answers is held, and delivered again later.
 
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use tokio::time::MissedTickBehavior;
 
 use super::dispatcher::RunToStart;
 use super::fleet::ServeFleet;
@@ -32,6 +34,8 @@ use crate::store::{StoreError, blocking_io};
 
 /// Interval between attempts to store a result.
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
+/// Time after which results that are held are delivered again.
+const HELD_INTERVAL: Duration = Duration::from_secs(60);
 /// Results that are delivered together.
 const BATCH: usize = 32;
 /// Attempts to store or spool a result while the process stops.
@@ -99,7 +103,7 @@ impl Service {
     async fn store_or_spool(&self, result: &Arc<EndedRun>) -> Option<StoredResult> {
         let mut attempts = 0;
         loop {
-            if self.inner.spool.is_empty() {
+            if self.inner.spool.is_empty() && !self.inner.spool.holds(&result.run.device) {
                 match within_limit(self.store().finish(Arc::clone(result))).await {
                     Ok(stored) => {
                         self.inner.spool.forget_problem();
@@ -110,7 +114,9 @@ impl Service {
                             "cannot store the result of run {}: {error}",
                             result.run.uuid
                         );
-                        self.refuse_applies(format!("cannot store results: {error}"));
+                        if error.problem == StoreProblem::Unreachable {
+                            self.refuse_applies(format!("cannot store results: {error}"));
+                        }
                     }
                 }
             }
@@ -177,11 +183,14 @@ impl Service {
     /// May be dropped: a result is delivered again.
     pub(super) async fn deliver_spooled(&self) {
         let (spool, stop) = (&self.inner.spool, &self.inner.stop);
+        let mut held = tokio::time::interval(HELD_INTERVAL);
+        held.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !stop.is_cancelled() {
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = spool.added.notified(), if spool.is_empty() => {}
                 () = tokio::time::sleep(RETRY_INTERVAL) => {}
+                _ = held.tick() => spool.retry(),
             }
             self.deliver_now().await;
         }
@@ -196,8 +205,8 @@ impl Service {
             let report = |result: &EndedRun, stored| self.report_stored(result, stored);
             match deliver(self.store(), &self.inner.spool, report).await {
                 // Runs do not wait for the rest: their results can come as fast as it is stored.
-                Ok(()) => {
-                    if self.permit_applies() {
+                Ok(is_answered) => {
+                    if is_answered && self.permit_applies() {
                         self.synchronize_states().await;
                     }
                 }
@@ -206,20 +215,23 @@ impl Service {
                 }
             }
         }
-        tracing::warn!("all spooled results are stored");
+        match self.inner.spool.not_taken() {
+            None => tracing::warn!("all spooled results are stored"),
+            Some(reason) => tracing::error!("results wait in the spool: {reason}"),
+        }
     }
 }
 
 /// Delivers the oldest results of a spool together: a store takes many in the time of one. Those of a device stay in
-/// their order.
+/// their order. Returns whether the store has answered.
 ///
 /// # Errors
-/// The store does not take one now; it and the following ones of its device stay.
+/// The store cannot be reached; the results stay.
 pub(super) async fn deliver(
     store: &dyn RunStore,
     spool: &Arc<Spool>,
     report: impl Fn(&EndedRun, StoredResult),
-) -> Result<(), RunStoreError> {
+) -> Result<bool, RunStoreError> {
     let batch = oldest(spool).await?;
     let finish = |result: &Arc<EndedRun>| within(DELIVERY_LIMIT, store.finish(Arc::clone(result)));
     let answers = join_all(batch.iter().map(|(_, result)| finish(result))).await;
@@ -231,24 +243,31 @@ pub(super) async fn deliver(
                 report(result, stored);
             }
             Err(error) if error.problem == StoreProblem::Unreachable => unreachable = Some(error),
+            Err(error) if error.problem == StoreProblem::Foreign => {
+                spool.hold(spooled, Some(&result.run.device), error.text);
+            }
             Err(error) => {
                 let refused = Arc::new(refused(result, &error));
                 match within_limit(store.finish(Arc::clone(&refused))).await {
-                    Ok(stored) => report(&refused, stored),
-                    Err(end) if end.problem == StoreProblem::Unreachable => return Err(end),
-                    Err(end) => {
-                        let run = refused.run.uuid;
-                        tracing::error!("cannot store the end of run {run}: {end}");
+                    Ok(stored) => {
+                        report(&refused, stored);
+                        // It must not prevent the following ones.
+                        let location = spool.set_aside(spooled);
+                        let location = location.display();
+                        tracing::error!(
+                            "a result cannot be stored, and stays in {location}: {error}"
+                        );
                     }
+                    Err(end) if end.problem == StoreProblem::Unreachable => return Err(end),
+                    Err(end) => spool.hold(spooled, Some(&result.run.device), end.text),
                 }
-                set_aside(spool, spooled, &error.text);
             }
         }
     }
-    unreachable.map_or(Ok(()), Err)
+    unreachable.map_or(Ok(!batch.is_empty()), Err)
 }
 
-/// The oldest results, one of a device. Those that cannot be read are set aside.
+/// The oldest results, one of a device. Those that cannot be read are held.
 async fn oldest(spool: &Arc<Spool>) -> Result<Vec<(SpooledResult, Arc<EndedRun>)>, RunStoreError> {
     let spool = Arc::clone(spool);
     blocking_io::run(move || {
@@ -256,8 +275,12 @@ async fn oldest(spool: &Arc<Spool>) -> Result<Vec<(SpooledResult, Arc<EndedRun>)
         let mut found = Vec::new();
         for spooled in spool.oldest(BATCH) {
             match spool.read(&spooled) {
-                Ok(result) => {
-                    if devices.insert(result.run.device.clone()) {
+                Ok(None) => spool.remove(&spooled),
+                Ok(Some(result)) => {
+                    let device = &result.run.device;
+                    if let Some(reason) = spool.not_taken().filter(|_| spool.holds(device)) {
+                        spool.hold(&spooled, Some(device), reason);
+                    } else if devices.insert(result.run.device.clone()) {
                         found.push((spooled, Arc::new(result)));
                     }
                 }
@@ -268,7 +291,7 @@ async fn oldest(spool: &Arc<Spool>) -> Result<Vec<(SpooledResult, Arc<EndedRun>)
                         hint: None,
                     });
                 }
-                Err(error) => set_aside(&spool, &spooled, &chain(&error)),
+                Err(error) => spool.hold(&spooled, None, chain(&error)),
             }
         }
         Ok(found)
@@ -284,15 +307,6 @@ fn lacks_resources(error: &StoreError) -> bool {
     };
     let lacking = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
     Errno::from_io_error(source).is_some_and(|code| lacking.contains(&code))
-}
-
-/// A result that cannot be stored must not prevent the following ones.
-fn set_aside(spool: &Spool, spooled: &SpooledResult, reason: &str) {
-    let location = spool.set_aside(spooled);
-    tracing::error!(
-        "a result cannot be stored, and stays in {}: {reason}",
-        location.display()
-    );
 }
 
 /// What is stored of a run whose result the store refuses.

@@ -242,6 +242,8 @@ pub(crate) struct RunStoreError {
 pub(crate) enum StoreProblem {
     /// The store is full, cannot be reached, or cannot be used now.
     Unreachable,
+    /// The hub says that the worker has no right to it. Its rules can change.
+    Foreign,
     /// It will never accept this.
     Refused,
 }

@@ -2,11 +2,14 @@
 //!
 //! A result is on the disk when [`Spool::add`] returns, and its file stays until the store has it. A process that ends
 //! between both delivers it again, which changes nothing: the store knows the UUID of the run.
+//!
+//! Results that the store does not take although it answers are held: they prevent no others, and wait again after a
+//! while. Held are all results of their devices, so that those of a device stay in their order.
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,8 +29,10 @@ const VERSION: FormatVersion = state_version(1);
 pub(crate) const SPOOL_LIMIT: u64 = 1 << 30;
 /// Free bytes of the disk that are needed to start runs.
 const RESERVE: u64 = 16 << 20;
-/// The directory of the results that the store refuses.
+/// The directory of the results that the store refuses: it has only the ends of their runs.
 const REFUSED: &str = "refused";
+/// The part of the limit for refused results. The oldest are removed.
+const REFUSED_PART: u64 = 16;
 
 /// The results that wait for the store.
 pub(crate) struct Spool {
@@ -40,13 +45,19 @@ pub(crate) struct Spool {
 
 #[derive(Default)]
 struct SpoolState {
-    /// The file and its size by number.
-    waiting: BTreeMap<u64, (String, u64)>,
+    waiting: SpooledFiles,
+    held: SpooledFiles,
+    held_devices: BTreeSet<String>,
+    /// Why the store did not take the last one of those that are held, or were before.
+    not_taken: Option<String>,
+    refused: SpooledFiles,
     last_number: u64,
-    bytes: u64,
     /// Why the last result could not be written to the disk.
     write_problem: Option<String>,
 }
+
+/// The name and the size of files by number.
+type SpooledFiles = BTreeMap<u64, (String, u64)>;
 
 /// A result that waits.
 pub(super) struct SpooledResult {
@@ -55,10 +66,13 @@ pub(super) struct SpooledResult {
 }
 
 /// How many results wait for the store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct SpoolSize {
     pub(crate) results: usize,
+    /// With those that the store refused.
     pub(crate) bytes: u64,
+    /// Why the store does not take some of them although it answers.
+    pub(crate) not_taken: Option<String>,
 }
 
 impl Spool {
@@ -72,20 +86,16 @@ impl Spool {
             path: directory.clone(),
             source,
         };
-        file::create_dir(&directory.join(REFUSED)).map_err(failed)?;
-        let mut state = SpoolState::default();
-        for entry in std::fs::read_dir(&directory).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let Ok(name) = entry.file_name().into_string() else {
-                continue;
-            };
-            if let Some(number) = number_of(&name) {
-                state.add(number, name, entry.metadata().map_err(failed)?.len());
-            } else if name.starts_with(file::UNFINISHED) {
-                // Of a process that ended while it wrote: the result was never complete.
-                std::fs::remove_file(entry.path()).map_err(failed)?;
-            }
-        }
+        let refused = directory.join(REFUSED);
+        file::create_dir(&refused).map_err(failed)?;
+        let mut state = SpoolState {
+            waiting: files_in(&directory).map_err(failed)?,
+            refused: files_in(&refused).map_err(failed)?,
+            ..SpoolState::default()
+        };
+        let last = [&state.waiting, &state.refused];
+        let last = last.iter().filter_map(|files| files.last_key_value());
+        state.last_number = last.map(|(number, _)| *number).max().unwrap_or_default();
         Ok(Self {
             directory,
             limit,
@@ -116,7 +126,11 @@ impl Spool {
         match size {
             Ok(size) => {
                 state.write_problem = None;
-                state.add(number, name, size);
+                state.waiting.insert(number, (name, size));
+                if state.held_devices.contains(&ended.run.device) {
+                    // The device is run again: the store can take the earlier ones, too.
+                    state.retry();
+                }
                 drop(state);
                 self.added.notify_one();
                 Ok(())
@@ -159,17 +173,12 @@ impl Spool {
             .collect()
     }
 
-    /// Reads a result.
+    /// Reads a result. `None`: somebody has removed its file.
     ///
     /// # Errors
     /// The file cannot be read, is damaged, or is that of another version of the program.
-    pub(super) fn read(&self, result: &SpooledResult) -> Result<EndedRun, StoreError> {
-        let found = file::load(&result.path, VERSION)?;
-        found.ok_or_else(|| StoreError::Io {
-            action: "read",
-            path: result.path.clone(),
-            source: std::io::ErrorKind::NotFound.into(),
-        })
+    pub(super) fn read(&self, result: &SpooledResult) -> Result<Option<EndedRun>, StoreError> {
+        file::load(&result.path, VERSION)
     }
 
     /// Removes a result that the store has.
@@ -181,17 +190,51 @@ impl Spool {
         self.state().remove(result.number);
     }
 
+    /// Whether earlier results of a device are held.
+    pub(super) fn holds(&self, device: &str) -> bool {
+        self.state().held_devices.contains(device)
+    }
+
+    /// Holds a result that the store does not take. `None`: its device is not known.
+    pub(super) fn hold(&self, result: &SpooledResult, device: Option<&str>, reason: String) {
+        let mut state = self.state();
+        if let Some(file) = state.waiting.remove(&result.number) {
+            state.held.insert(result.number, file);
+        }
+        state.held_devices.extend(device.map(str::to_owned));
+        state.not_taken = Some(reason);
+    }
+
+    /// What is held waits again.
+    pub(super) fn retry(&self) {
+        self.state().retry();
+    }
+
+    /// Why results are held. `None`: none is.
+    pub(super) fn not_taken(&self) -> Option<String> {
+        let state = self.state();
+        state.not_taken.clone().filter(|_| !state.held.is_empty())
+    }
+
     /// Moves a result away that the store will never take. Returns its new location.
     pub(super) fn set_aside(&self, result: &SpooledResult) -> PathBuf {
-        let name = result.path.file_name().unwrap_or_default();
-        let location = self.directory.join(REFUSED).join(name);
+        let directory = self.directory.join(REFUSED);
+        let location = directory.join(result.path.file_name().unwrap_or_default());
         let moved = std::fs::rename(&result.path, &location);
-        self.state().remove(result.number);
-        if moved.is_ok() {
-            location
-        } else {
-            result.path.clone()
+        let mut state = self.state();
+        let Some(file) = state.remove(result.number).filter(|_| moved.is_ok()) else {
+            return result.path.clone();
+        };
+        state.refused.insert(result.number, file);
+        while bytes(&state.refused) > self.limit / REFUSED_PART
+            && let Some((_, (name, _))) = state.refused.pop_first()
+        {
+            tracing::warn!("the refused result {name} is removed: there are too many");
+            if let Err(error) = file::remove(&directory.join(name)) {
+                tracing::warn!("{}", crate::error_chain::chain(&error));
+            }
         }
+        location
     }
 
     /// The store takes results again: nothing waits for the disk.
@@ -199,6 +242,7 @@ impl Spool {
         self.state().write_problem = None;
     }
 
+    /// Whether none waits, besides those that are held.
     pub(super) fn is_empty(&self) -> bool {
         self.state().waiting.is_empty()
     }
@@ -206,8 +250,9 @@ impl Spool {
     pub(crate) fn size(&self) -> SpoolSize {
         let state = self.state();
         SpoolSize {
-            results: state.waiting.len(),
-            bytes: state.bytes,
+            results: state.results(),
+            bytes: state.bytes(),
+            not_taken: state.not_taken.clone(),
         }
     }
 
@@ -218,7 +263,7 @@ impl Spool {
             if let Some(problem) = &state.write_problem {
                 return Some(format!("cannot spool results: {problem}"));
             }
-            (state.waiting.len(), state.bytes)
+            (state.results(), state.bytes())
         };
         if results == 0 {
             return None;
@@ -242,17 +287,49 @@ impl Spool {
 }
 
 impl SpoolState {
-    fn add(&mut self, number: u64, name: String, size: u64) {
-        self.last_number = self.last_number.max(number);
-        self.bytes += size;
-        self.waiting.insert(number, (name, size));
+    fn results(&self) -> usize {
+        self.waiting.len() + self.held.len()
     }
 
-    fn remove(&mut self, number: u64) {
-        if let Some((_, size)) = self.waiting.remove(&number) {
-            self.bytes = self.bytes.saturating_sub(size);
+    fn bytes(&self) -> u64 {
+        let all = [&self.waiting, &self.held, &self.refused];
+        all.into_iter().map(bytes).sum()
+    }
+
+    fn remove(&mut self, number: u64) -> Option<(String, u64)> {
+        let removed = self.waiting.remove(&number);
+        if self.results() == 0 {
+            self.not_taken = None;
+        }
+        removed
+    }
+
+    fn retry(&mut self) {
+        self.waiting.append(&mut self.held);
+        self.held_devices.clear();
+    }
+}
+
+fn bytes(files: &SpooledFiles) -> u64 {
+    files.values().map(|(_, size)| size).sum()
+}
+
+/// The results in a directory.
+fn files_in(directory: &Path) -> std::io::Result<SpooledFiles> {
+    let mut files = SpooledFiles::new();
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        if let Some(number) = number_of(&name) {
+            files.insert(number, (name, entry.metadata()?.len()));
+        } else if name.starts_with(file::UNFINISHED) {
+            // Of a process that ended while it wrote: the result was never complete.
+            std::fs::remove_file(entry.path())?;
         }
     }
+    Ok(files)
 }
 
 /// The number of the file of a result.

@@ -360,7 +360,7 @@ impl Service {
             Err(error) => error,
         };
         let reason = format!("cannot store the run: {error}");
-        if error.problem == StoreProblem::Refused {
+        if error.problem != StoreProblem::Unreachable {
             return Err(NoStart::Refused(reason));
         }
         self.refuse_applies(reason.clone());

@@ -168,11 +168,22 @@ fn failed_about(subject: String) -> impl FnOnce(StateTableError) -> StoreError {
 
 /// Whether the table cannot be used at the moment.
 pub(super) fn is_unreachable(error: &StoreError) -> bool {
-    let (StoreError::Table { source, .. } | StoreError::Key(StateKeyError::Table(source))) = error
-    else {
-        return false;
-    };
-    matches!(source, StateTableError::Unreachable { .. })
+    matches!(of_table(error), Some(StateTableError::Unreachable { .. }))
+}
+
+/// Whether the table can take later what it does not take now.
+pub(super) fn can_wait(error: &StoreError) -> bool {
+    let is_foreign = matches!(of_table(error), Some(StateTableError::Foreign { .. }));
+    is_foreign || is_unreachable(error)
+}
+
+fn of_table(error: &StoreError) -> Option<&StateTableError> {
+    match error {
+        StoreError::Table { source, .. } | StoreError::Key(StateKeyError::Table(source)) => {
+            Some(source)
+        }
+        _ => None,
+    }
 }
 
 impl DeviceStore {
@@ -186,7 +197,7 @@ impl DeviceStore {
             return Ok(());
         };
         match self.synchronize_with(shared) {
-            Err(error) if is_unreachable(&error) => Ok(()),
+            Err(error) if can_wait(&error) => Ok(()),
             result => result,
         }
     }

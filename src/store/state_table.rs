@@ -57,6 +57,9 @@ pub(crate) enum StateTableError {
     /// The table cannot be used at the moment.
     #[error("{reason}")]
     Unreachable { reason: String },
+    /// This host has no right to the device. That can change.
+    #[error("{reason}")]
+    Foreign { reason: String },
     #[error("{reason}")]
     Failed { reason: String },
 }

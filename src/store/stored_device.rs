@@ -71,7 +71,7 @@ impl Store {
             match self.device(&name).move_own_files(shared) {
                 // Those of the other devices wait, too.
                 Err(error) if is_unreachable(&error) => return Ok(()),
-                // A run of the device has the error, too. The other devices go on.
+                // The other devices go on.
                 Err(error) => tracing::warn!(
                     "{name}: its state is not in the store: {}",
                     crate::error_chain::chain(&error)

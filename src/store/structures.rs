@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use switchtender_devices::format_version::FormatVersion;
 
 use super::file::{self, Durability};
-use super::shared_state::{NewBody, SharedState, is_unreachable};
+use super::shared_state::{NewBody, SharedState, can_wait};
 use super::state_key::SealedError;
 use super::{DeviceStore, StoreError, directory_name};
 
@@ -66,7 +66,7 @@ impl DeviceStore {
         };
         let bytes = file::encode(&path, version, content)?;
         match self.write_shared(shared, name, &bytes, version) {
-            Err(error) if is_unreachable(&error) && if_unreachable == IfUnreachable::Wait => {
+            Err(error) if can_wait(&error) && if_unreachable == IfUnreachable::Wait => {
                 file::replace(&path, &bytes, Durability::Disk)?;
                 self.note_pending(&self.file(name))
             }
@@ -110,7 +110,7 @@ impl DeviceStore {
         let (file, epoch) = (self.file(name), self.epoch);
         let bytes = None;
         match shared.write(&self.device, &file, NewBody { bytes, epoch }) {
-            Err(error) if is_unreachable(&error) => {
+            Err(error) if can_wait(&error) => {
                 file::remove(&path)?;
                 self.note_pending(&file)
             }
@@ -229,7 +229,7 @@ impl DeviceStore {
             return Ok(None);
         };
         match shared.files(&self.device) {
-            Err(error) if is_unreachable(&error) && self.reads_copies => Ok(None),
+            Err(error) if can_wait(&error) && self.reads_copies => Ok(None),
             files => files.map(Some),
         }
     }
@@ -240,7 +240,7 @@ impl DeviceStore {
             return file::read(&path);
         };
         match shared.read(&self.device, &self.file(name)) {
-            Err(error) if is_unreachable(&error) && self.reads_copies => file::read(&path),
+            Err(error) if can_wait(&error) && self.reads_copies => file::read(&path),
             found => Ok(found?.map(|(bytes, _)| bytes)),
         }
     }

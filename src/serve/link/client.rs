@@ -83,6 +83,9 @@ pub(crate) enum LinkError {
     /// The hubs that answer do not know the worker, or are of another version. This can change.
     #[error("no hub accepts this worker: {0}")]
     NotAccepted(String),
+    /// It is about what the worker has no right to. This can change, also for a result that waits.
+    #[error("the hub refuses a call: {0}")]
+    Foreign(String),
     /// A hub refuses it.
     #[error("the hub refuses a call: {0}")]
     Refused(String),
@@ -352,7 +355,8 @@ impl HubLink {
                 "{text}, and not from a hub: check the address, and proxies on the way"
             )),
             401 | 409 | 421 => LinkError::NotAccepted(format!("{hub}: {text}")),
-            400 | 403 | 413 | 422 => LinkError::Refused(text),
+            403 => LinkError::Foreign(text),
+            400 | 413 | 422 => LinkError::Refused(text),
             // Another hub, or this one later, can take the call.
             _ => unreachable(text),
         })

@@ -29,9 +29,13 @@ impl From<LinkError> for RunStoreError {
                 StoreProblem::Unreachable,
                 "compare `[fleet]` of this worker with `switchtender access list` at a hub",
             ),
+            LinkError::Foreign(_) => (
+                StoreProblem::Foreign,
+                "compare the sites of the worker in `switchtender access list` at a hub with those of the devices",
+            ),
             LinkError::Refused(_) => (
                 StoreProblem::Refused,
-                "compare the sites of the worker in `switchtender access list` at a hub with those of the devices",
+                "report the defect with the logs of the worker and of the hub",
             ),
         };
         Self {

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use super::client::HubLink;
+use super::client::{HubLink, LinkError};
 use super::protocol::{LinkCall, StateCall};
 use crate::store::state_table::{StateChange, StateRow, StateTable, StateTableError};
 
@@ -15,7 +15,13 @@ impl HubLink {
             self.call_and_wait(LinkCall::State(call));
         answer.unwrap_or_else(|error| {
             let reason = error.to_string();
-            Err(StateTableError::Unreachable { reason })
+            Err(match error {
+                LinkError::Unreachable(_) | LinkError::NotAccepted(_) => {
+                    StateTableError::Unreachable { reason }
+                }
+                LinkError::Foreign(_) => StateTableError::Foreign { reason },
+                LinkError::Refused(_) => StateTableError::Failed { reason },
+            })
         })
     }
 }

@@ -12,6 +12,7 @@ use crate::history::runs::{RunEntry, RunFilter};
 use crate::history::{HistoryOptions, HistoryStore, StoreLocation};
 use crate::report::RunStatus;
 use crate::serve::run_store::tests::{ended, new_run};
+use crate::serve::spool::SpoolSize;
 
 struct Sandbox {
     dir: tempfile::TempDir,
@@ -133,7 +134,7 @@ async fn a_full_store_takes_the_results_when_there_is_space() {
 }
 
 #[tokio::test]
-async fn a_damaged_file_does_not_prevent_the_others_and_stays() {
+async fn a_damaged_file_does_not_prevent_the_others_and_waits() {
     let sandbox = Sandbox::new();
     let options = HistoryOptions::at(sandbox.dir.path().join("history.db"));
     let history = HistoryStore::open(options).unwrap();
@@ -142,11 +143,23 @@ async fn a_damaged_file_does_not_prevent_the_others_and_stays() {
     let mut files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.is_file());
     files.sort();
+    let text = fs::read(&files[1]).unwrap();
     fs::write(&files[1], "{").unwrap();
     assert_eq!(sandbox.deliver(&history).await.unwrap(), [0, 2].map(time));
     assert_eq!(runs(&history).await.len(), 2);
-    let left = fs::read_dir(sandbox.dir.path().join("spool/refused")).unwrap();
-    assert_eq!(left.count(), 1);
+    let size = sandbox.spool.size();
+    let reason = size.not_taken.unwrap();
+    assert!(reason.contains("is damaged"), "{reason}");
+    assert_eq!(size.results, 1);
+    // Such as that of another version of the program.
+    fs::write(&files[1], text).unwrap();
+    sandbox.spool.retry();
+    assert_eq!(sandbox.deliver(&history).await.unwrap(), [time(1)]);
+    // Who removes one does without its run.
+    sandbox.add([ended(new_run(time(3)))]);
+    fs::remove_file(sandbox.spool.oldest(1).remove(0).path).unwrap();
+    sandbox.deliver(&history).await.unwrap();
+    assert_eq!(sandbox.spool.size(), SpoolSize::default());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,7 +16,7 @@ fn run(number: u32) -> EndedRun {
 fn devices(spool: &Spool) -> Vec<String> {
     let mut found = Vec::new();
     while let Some(first) = spool.oldest(1).pop() {
-        found.push(spool.read(&first).unwrap().run.device);
+        found.push(spool.read(&first).unwrap().unwrap().run.device);
         spool.remove(&first);
     }
     found
@@ -59,6 +59,32 @@ fn a_full_spool_is_a_reason_for_no_runs_and_takes_those_in_progress() {
     );
     devices(&spool);
     assert_eq!(spool.problem(), None);
+}
+
+#[test]
+fn refused_results_are_counted_and_the_oldest_are_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = |limit| Spool::open(dir.path().join("spool"), limit).unwrap();
+    let spool = open(LARGE);
+    spool.add(&run(0)).unwrap();
+    let one = spool.size().bytes;
+    let spool = open(REFUSED_PART * one * 5 / 2);
+    for number in 1..5 {
+        spool.add(&run(number)).unwrap();
+    }
+    for result in spool.oldest(5) {
+        spool.set_aside(&result);
+    }
+    for spool in [&spool, &open(LARGE)] {
+        assert!(spool.is_empty());
+        let size = spool.size();
+        assert_eq!((size.results, size.bytes), (0, 2 * one));
+    }
+    let left = fs::read_dir(dir.path().join("spool/refused")).unwrap();
+    let left = left.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+    let mut left: Vec<String> = left.collect();
+    left.retain(|text| text.contains("sw3") || text.contains("sw4"));
+    assert_eq!(left.len(), 2);
 }
 
 #[test]

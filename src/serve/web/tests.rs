@@ -15,6 +15,7 @@ mod shared_store;
 mod visible;
 mod webhooks;
 mod worker_certificates;
+mod worker_results;
 mod workers;
 
 use reqwest::{Certificate, Client, RequestBuilder, Response, redirect};

@@ -136,12 +136,14 @@ fn status(service: &Service, link: &HubLink, name: &str) -> String {
         0 => String::new(),
         results => format!(", results that wait: {results}"),
     };
+    let not_taken = report.spool.not_taken;
+    let not_taken = not_taken.map_or_else(String::new, |reason| format!(" ({reason})"));
     let problem = report
         .condition
         .no_runs
         .map(|reason| format!(", no run starts: {reason}"));
     let problem = problem.unwrap_or_default();
-    format!("the devices of the worker {name}, {hub}{waiting}{problem}")
+    format!("the devices of the worker {name}, {hub}{waiting}{not_taken}{problem}")
 }
 
 /// Tells systemd when this changes, until the process stops.
@@ -201,7 +203,9 @@ async fn connect(
         };
         match answered {
             Ok(_) => return Ok(true),
-            Err(error) if error.problem == StoreProblem::Refused => return Err(store_error(error)),
+            Err(error) if error.problem != StoreProblem::Unreachable => {
+                return Err(store_error(error));
+            }
             Err(error) => {
                 let text = format!("waits for a hub: {}", chain(&error));
                 if reported.update(text.clone()) {

@@ -37,7 +37,7 @@ use crate::serve::run_store::{
 };
 use crate::store::state_table::StateChange;
 
-const TOKEN: &str = "swt_test_worker";
+pub(super) const TOKEN: &str = "swt_test_worker";
 
 /// A limit that only a defect exceeds.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -48,32 +48,47 @@ pub(super) fn new_store() -> Option<StoreLocation> {
     Some(StoreLocation::parse(address.as_ref(), "".as_ref()).unwrap())
 }
 
-async fn hub(store: Option<StoreLocation>) -> TestServer {
+pub(super) async fn hub(store: Option<StoreLocation>) -> TestServer {
     let hub = TestServer::start(TestOptions {
         store,
         ..TestOptions::default()
     });
     let hub = hub.await;
+    permit(&hub, &["site-0"]);
+    hub
+}
+
+/// Gives the worker these sites.
+pub(super) fn permit(hub: &TestServer, sites: &[&str]) {
     AccessFile::update(&hub.paths.access_file(), |rules| {
         let worker = WorkerEntry {
-            sites: ["site-0".to_owned()].into(),
+            sites: sites.iter().map(|&site| site.to_owned()).collect(),
             sha256: Some(TokenText::received(TOKEN).digest()),
             ..WorkerEntry::default()
         };
         rules.workers.insert("w1".to_owned(), worker);
     })
     .unwrap();
-    hub
 }
 
 /// The link of a worker with the devices of one site.
-async fn link(hub: &TestServer, token: &str) -> HubLink {
+pub(super) async fn link(hub: &TestServer, token: &str) -> HubLink {
+    // The first one does not answer.
+    link_to(
+        hub,
+        token,
+        vec!["http://127.0.0.1:1".to_owned(), hub.url.clone()],
+    )
+    .await
+}
+
+/// The link of a worker to these addresses.
+pub(super) async fn link_to(hub: &TestServer, token: &str, hubs: Vec<String>) -> HubLink {
     let path = hub.path(&format!("{token}.token"));
     std::fs::write(&path, token).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     let settings = JoinSettings {
-        // The first one does not answer.
-        hubs: vec!["http://127.0.0.1:1".to_owned(), hub.url.clone()],
+        hubs,
         credential: WorkerCredential::Token(SecretSource::File(path)),
         ca_file: None,
     };
@@ -82,7 +97,7 @@ async fn link(hub: &TestServer, token: &str) -> HubLink {
         .unwrap()
 }
 
-fn new_run(device: &str) -> NewRun {
+pub(super) fn new_run(device: &str) -> NewRun {
     let now = clock::timestamp();
     NewRun {
         uuid: RunUuid::new(now),
@@ -206,7 +221,7 @@ async fn a_hub_refuses_what_is_not_of_the_sites_of_a_worker() {
     for call in foreign_calls() {
         let what = format!("{call:?}");
         let answer: Result<serde_json::Value, LinkError> = link.call(call).await;
-        let Err(LinkError::Refused(text)) = answer else {
+        let Err(LinkError::Foreign(text)) = answer else {
             panic!("{what}: {answer:?}");
         };
         assert!(
@@ -229,7 +244,7 @@ async fn a_hub_refuses_what_is_not_of_the_sites_of_a_worker() {
 }
 
 /// The result of a run with a lease of the worker.
-fn ended(run: NewRun, device: &str) -> Arc<EndedRun> {
+pub(super) fn ended(run: NewRun, device: &str) -> Arc<EndedRun> {
     let now = clock::timestamp();
     Arc::new(EndedRun {
         run,
@@ -246,7 +261,7 @@ fn ended(run: NewRun, device: &str) -> Arc<EndedRun> {
     })
 }
 
-fn right() -> RunRight {
+pub(super) fn right() -> RunRight {
     RunRight {
         node: "w1".to_owned(),
         shard: "site-0/0".to_owned(),
@@ -337,15 +352,7 @@ async fn a_hub_knows_workers_by_their_tokens_and_protocols() {
         assert!(answer.contains(expected), "{protocol}: {answer}");
     }
     let with_file = TestServer::start(TestOptions::default()).await;
-    AccessFile::update(&with_file.paths.access_file(), |rules| {
-        let worker = WorkerEntry {
-            sites: ["site-0".to_owned()].into(),
-            sha256: Some(TokenText::received(TOKEN).digest()),
-            ..WorkerEntry::default()
-        };
-        rules.workers.insert("w1".to_owned(), worker);
-    })
-    .unwrap();
+    permit(&with_file, &["site-0"]);
     let link = link(&with_file, TOKEN).await;
     let error = link.space().await.unwrap_err().to_string();
     assert!(error.contains("this process is no hub"), "{error}");
@@ -419,25 +426,13 @@ async fn an_answer_of_a_proxy_is_none_of_a_hub() {
     );
     for answer in [page, refusal] {
         let (portal, _answers) = portal(answer).await;
-        let link_to = async |hubs: Vec<String>| {
-            let path = hub.path(&format!("{TOKEN}.token"));
-            std::fs::write(&path, TOKEN).unwrap();
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-            let settings = JoinSettings {
-                hubs,
-                credential: WorkerCredential::Token(SecretSource::File(path)),
-                ca_file: None,
-            };
-            let sites = ["site-0".to_owned()];
-            HubLink::new(&settings, &sites).await.unwrap()
-        };
-        let alone = link_to(vec![portal.clone()]).await;
+        let alone = link_to(&hub, TOKEN, vec![portal.clone()]).await;
         let error = alone.space().await.unwrap_err();
         // A result that waits is delivered later: it is not refused.
         assert_eq!(error.problem, StoreProblem::Unreachable);
         assert!(error.text.contains("not from a hub"), "{error}");
         assert!(!alone.is_reachable());
-        let with_hub = link_to(vec![portal, hub.url.clone()]).await;
+        let with_hub = link_to(&hub, TOKEN, vec![portal, hub.url.clone()]).await;
         with_hub.space().await.unwrap();
         assert!(with_hub.is_reachable());
     }
