@@ -29,16 +29,19 @@ pub(crate) enum LostCommand {
     Full,
     /// PuppetDB rejected it.
     Rejected,
+    /// A worker sent it, and the hub does not know the certname of the device.
+    Unknown,
 }
 
 impl LostCommand {
-    pub(crate) const ALL: [Self; 3] = [Self::Old, Self::Full, Self::Rejected];
+    pub(crate) const ALL: [Self; 4] = [Self::Old, Self::Full, Self::Rejected, Self::Unknown];
 
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Old => "old",
             Self::Full => "full",
             Self::Rejected => "rejected",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -149,7 +152,11 @@ impl HistoryWriter<'_> {
         self.count_lost(LostCommand::Rejected, 1)
     }
 
-    fn count_lost(&self, reason: LostCommand, commands: usize) -> Result<(), HistoryError> {
+    pub(crate) fn count_lost(
+        &self,
+        reason: LostCommand,
+        commands: usize,
+    ) -> Result<(), HistoryError> {
         if commands == 0 {
             return Ok(());
         }

@@ -92,13 +92,7 @@ impl<'a> HubDesk<'a> {
                 stored(requests)?
             }
             LinkCall::Begin(start) => stored(history.begin(start).await)?,
-            LinkCall::Finish(mut ended) => {
-                // A worker reports about the device of the run only.
-                let name = self.service.fleet().certname(&ended.run.device);
-                let commands = &mut Arc::make_mut(&mut ended).commands;
-                commands.retain(|command| Some(&command.certname) == name.as_ref());
-                stored(history.finish(ended).await)?
-            }
+            LinkCall::Finish(ended) => self.finish(ended).await?,
             LinkCall::Cancel(cancel) => stored(history.cancel(cancel).await)?,
             LinkCall::HasConfiguration { device } => {
                 stored(history.has_configuration(&device).await)?
@@ -162,6 +156,24 @@ impl<'a> HubDesk<'a> {
                 blocking_io::run(move || of_table(&history, call)).await
             }
         })
+    }
+
+    /// Stores a result. A worker reports to PuppetDB about the device of the run only.
+    async fn finish(&self, mut ended: Arc<EndedRun>) -> Result<String, Refusal> {
+        let EndedRun { run, commands, .. } = Arc::make_mut(&mut ended);
+        let name = self.service.fleet().certname(&run.device);
+        let before = commands.len();
+        commands.retain(|command| Some(&command.certname) == name.as_ref());
+        let removed = before - commands.len();
+        if removed > 0 {
+            let reason = match name {
+                Some(name) => format!("this hub has the certname {name} for it"),
+                None => "this hub does not know the device, such as with an earlier release".into(),
+            };
+            let device = &run.device;
+            tracing::warn!("facts and report of {device} are not sent to PuppetDB: {reason}");
+        }
+        stored(self.history.finish_without(ended, removed).await)
     }
 
     /// Refuses a call about a device, a lease or a node that is not the worker's.

@@ -13,6 +13,7 @@ use super::{
 use crate::error_chain::chain;
 use crate::history::approvals::ApprovalEntry;
 use crate::history::device_state::{KnownDevice, StoredSchedule};
+use crate::history::puppetdb_commands::LostCommand;
 use crate::history::{HistoryError, HistoryStore, NewRun, RunEffect, RunId, Space};
 use crate::run_kind::RunKind;
 use crate::store::blocking_io;
@@ -28,6 +29,52 @@ impl From<HistoryError> for RunStoreError {
             text: chain(&error),
             hint: error.hint().map(str::to_owned),
         }
+    }
+}
+
+impl HistoryStore {
+    /// Stores a result from which commands for PuppetDB were removed.
+    pub(in crate::serve) async fn finish_without(
+        &self,
+        ended: Arc<EndedRun>,
+        removed: usize,
+    ) -> Result<StoredResult, RunStoreError> {
+        let max_size = self.max_size();
+        let written = self.write(move |writer| {
+            let (completed, due) = (&ended.completed, &ended.due);
+            let id = writer.add_run(&ended.run)?;
+            writer.set_right(id, ended.right.as_ref())?;
+            if writer.has_result(id)? {
+                return Ok(StoredResult {
+                    id,
+                    effect: RunEffect::default(),
+                    lost_commands: 0,
+                });
+            }
+            writer.set_run_release(id, ended.release)?;
+            if let Some(made) = &ended.plan {
+                writer.set_plan(made.approval, &made.plan)?;
+            }
+            let effect = if writer.is_late(ended.right.as_ref())? {
+                writer.finish_late_run(id, completed)?;
+                RunEffect::default()
+            } else {
+                let effect = writer.finish_run(id, completed)?;
+                writer.set_due(&due.device, due.due, due.failures, completed.ended)?;
+                effect
+            };
+            writer.count_lost(LostCommand::Unknown, removed)?;
+            // PuppetDB compares the times of facts and reports itself.
+            let commands = &ended.commands;
+            let lost_commands =
+                writer.add_puppetdb_commands(commands, max_size, completed.ended)?;
+            Ok(StoredResult {
+                id,
+                effect,
+                lost_commands,
+            })
+        });
+        Ok(written.await?)
     }
 }
 
@@ -124,41 +171,7 @@ impl RunStore for HistoryStore {
     }
 
     async fn finish(&self, ended: Arc<EndedRun>) -> Result<StoredResult, RunStoreError> {
-        let max_size = self.max_size();
-        let written = self.write(move |writer| {
-            let (completed, due) = (&ended.completed, &ended.due);
-            let id = writer.add_run(&ended.run)?;
-            writer.set_right(id, ended.right.as_ref())?;
-            if writer.has_result(id)? {
-                return Ok(StoredResult {
-                    id,
-                    effect: RunEffect::default(),
-                    lost_commands: 0,
-                });
-            }
-            writer.set_run_release(id, ended.release)?;
-            if let Some(made) = &ended.plan {
-                writer.set_plan(made.approval, &made.plan)?;
-            }
-            let effect = if writer.is_late(ended.right.as_ref())? {
-                writer.finish_late_run(id, completed)?;
-                RunEffect::default()
-            } else {
-                let effect = writer.finish_run(id, completed)?;
-                writer.set_due(&due.device, due.due, due.failures, completed.ended)?;
-                effect
-            };
-            // PuppetDB compares the times of facts and reports itself.
-            let commands = &ended.commands;
-            let lost_commands =
-                writer.add_puppetdb_commands(commands, max_size, completed.ended)?;
-            Ok(StoredResult {
-                id,
-                effect,
-                lost_commands,
-            })
-        });
-        Ok(written.await?)
+        self.finish_without(ended, 0).await
     }
 
     async fn cancel(&self, cancel: CancelRequest) -> Result<CanceledRequest, RunStoreError> {

@@ -319,6 +319,22 @@ async fn a_hub_without_puppetdb_stores_the_reports_of_a_worker() {
     let stored = stored.query(|reader| reader.puppetdb_commands(10)).await;
     let names = stored.unwrap().into_iter().map(|command| command.certname);
     assert_eq!(names.collect::<Vec<_>>(), [own]);
+    // It is counted, as those of a device that the hub does not know. An answer was lost.
+    let run = new_run("removed");
+    let began = run.clone();
+    let written = hub.service.history().write(move |writer| {
+        let id = writer.add_run(&began)?;
+        writer.set_right(id, Some(&right()))
+    });
+    written.await.unwrap();
+    let removed = Arc::new(tests::ended(run));
+    for _ in 0..2 {
+        link.finish(Arc::clone(&removed)).await.unwrap();
+    }
+    let queue = hub.service.history();
+    let queue = queue.query(|reader| reader.puppetdb_queue()).await.unwrap();
+    assert_eq!(queue.waiting, 1);
+    assert_eq!(queue.lost, BTreeMap::from([("unknown".to_owned(), 2)]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
