@@ -2,6 +2,8 @@
 //!
 //! Nothing asks a question, and each command has a limit. Hooks and settings of Git apply as for its user.
 
+mod push;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -159,29 +161,6 @@ impl GitDirectory {
         command.args(paths);
         finish("commit", command, LOCAL).await?;
         Ok(staged)
-    }
-
-    /// Pushes the current branch to where Git pushes it.
-    ///
-    /// # Cancellation
-    /// May be dropped at any time; the command is killed.
-    pub(crate) async fn push(&self) -> Result<(), GitError> {
-        let mut command = self.command();
-        command.arg("push").arg("--quiet");
-        if std::env::var_os("GIT_SSH").is_none() {
-            let configured = match std::env::var("GIT_SSH_COMMAND") {
-                Ok(own) => own,
-                Err(_) => self.setting("core.sshCommand").await?,
-            };
-            let ssh = if configured.is_empty() {
-                "ssh"
-            } else {
-                &configured
-            };
-            command.env("GIT_SSH_COMMAND", format!("{ssh} -o BatchMode=yes"));
-        }
-        finish("push", command, REMOTE).await?;
-        Ok(())
     }
 
     /// Commits these texts of files of the directory on a new branch that begins at the current commit. The work
@@ -376,7 +355,7 @@ mod tests {
         dir
     }
 
-    fn git(dir: &Path, arguments: &[&str]) -> String {
+    pub(super) fn git(dir: &Path, arguments: &[&str]) -> String {
         let mut command = std::process::Command::new("git");
         command.current_dir(dir).args(arguments);
         for name in ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"] {
@@ -492,12 +471,12 @@ mod tests {
     #[tokio::test]
     async fn push_without_a_remote_fails_with_the_words_of_git() {
         let dir = repository();
-        let error = state(&dir).push().await.unwrap_err().to_string();
+        let error = state(&dir).push("ops").await.unwrap_err().to_string();
         assert!(error.contains("No configured push destination"), "{error}");
         let remote = "https://ops:s3cret@127.0.0.1:1/x.git";
         git(dir.path(), &["remote", "add", "origin", remote]);
         git(dir.path(), &["config", "push.autoSetupRemote", "true"]);
-        let error = state(&dir).push().await.unwrap_err().to_string();
+        let error = state(&dir).push("ops").await.unwrap_err().to_string();
         assert!(!error.contains("s3cret"), "{error}");
     }
 }

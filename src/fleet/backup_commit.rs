@@ -84,15 +84,16 @@ impl BackupRepository {
         Ok(committed.len())
     }
 
-    /// Pushes the current branch, also with what an earlier backup could not push.
+    /// Pushes the current branch, also with what an earlier backup could not push. What other nodes have pushed is
+    /// merged before; `user` is the author of the merge.
     ///
     /// # Errors
     /// Git cannot push it.
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    pub(crate) async fn push(&self) -> Result<(), BackupCommitError> {
-        let pushed = self.directory.push().await;
+    pub(crate) async fn push(&self, user: &str) -> Result<(), BackupCommitError> {
+        let pushed = self.directory.push(user).await;
         pushed.map_err(BackupCommitError::Push)
     }
 }

@@ -108,7 +108,8 @@ impl BackupWriter {
             return Ok(());
         }
         let repository = BackupRepository::open(&settings.directory)?;
-        let committed = repository.commit(&pending.files, &pending.cause()).await;
+        let cause = pending.cause();
+        let committed = repository.commit(&pending.files, &cause).await;
         let committed = match committed {
             Ok(committed) => committed,
             Err(error) => {
@@ -119,7 +120,7 @@ impl BackupWriter {
         tracing::info!(files = committed, "the backup is committed");
         if settings.push {
             tokio::select! {
-                pushed = repository.push() => pushed?,
+                pushed = repository.push(&cause.user) => pushed?,
                 () = stop.cancelled() => {
                     tracing::warn!("the backup is not pushed: the process stops");
                 }

@@ -106,7 +106,7 @@ pub(crate) fn run(args: &BackupArgs, global: &Global) -> Result<Exit, CommandErr
         if let Some(repository) = repository {
             commit(&repository, &written_files).await?;
             if args.push {
-                repository.push().await.map_err(git_error)?;
+                repository.push(&user_name()).await.map_err(git_error)?;
             }
         }
         Ok(if failed == 0 {
