@@ -19,7 +19,8 @@ use crate::cli::options::view_arguments::ViewFilter;
 use crate::cli::output::view::DeviceSummary;
 use crate::cli::runtime::block_on;
 use crate::cli::{
-    commands::confirmation, commands::rollout, commands::stored_plan, options::duration_argument,
+    commands::confirmation, commands::rollout, commands::stored_plan, options::device_state,
+    options::duration_argument,
 };
 use crate::fleet::run_request::RunRequest;
 use crate::inventory::{FailurePolicy, range};
@@ -102,6 +103,9 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
         )
     });
     let followed = followed.transpose()?;
+    if !args.noop && !args.arguments.mock.is_enabled() {
+        device_state::check_changes(&args.arguments.store)?;
+    }
     block_on(async {
         let arguments = &args.arguments;
         let (targets, filter) = match &followed {

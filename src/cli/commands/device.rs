@@ -182,6 +182,9 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
     }
     let request = args.request(&settings);
     let reads_only = args.facts || args.resource.is_some();
+    if !reads_only && request.kind == RunKind::Apply {
+        device_state::check_changes(&args.store)?;
+    }
     let recorder = RunRecorder::open(&args.store, !reads_only)?;
     let store = Store::at(&settings.vardir);
     let key_directory = serve_state::default_directory()?;

@@ -138,6 +138,9 @@ pub(crate) fn run(args: &UndoArgs, global: &Global) -> Result<Exit, CommandError
         return list(args);
     };
     let arguments = &args.arguments;
+    if !args.plan && !arguments.mock.is_enabled() {
+        device_state::check_changes(&arguments.store)?;
+    }
     let can_ask = confirmation::can_ask(arguments.output);
     let targets = TargetArgs {
         source: args.source.clone(),

@@ -349,6 +349,51 @@ async fn worker_has_a_certificate_and_metrics_until_it_is_removed() {
     hub.stop().await;
 }
 
+/// Commands have no lease: another node can run the device.
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_beside_a_worker_only_plan() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(42, "users")]);
+    write_settings(
+        &lab,
+        "state_dir = \"state\"\n[fleet]\nnode = \"ber-1\"\nsites = [\"berlin\"]\n\
+         join = [\"http://127.0.0.1:1\"]\ntoken = { env = \"WORKER_TOKEN\" }\n",
+    );
+    let before = lab.switches["sw1"].vlans();
+    let command = |command: &str, options: &[&str]| {
+        let all = [&[command, "--catalog", "catalogs"], options].concat();
+        let all: Vec<String> = all.into_iter().map(str::to_owned).collect();
+        let lab = &lab;
+        async move {
+            let all: Vec<&str> = all.iter().map(String::as_str).collect();
+            process::run(lab, &all).await
+        }
+    };
+    for refused in [
+        command("apply", &["--yes"]).await,
+        process::run(&lab, &["undo", "--last", "--yes"]).await,
+    ] {
+        refused.assert_code(1);
+        let text = refused.text();
+        assert!(
+            text.contains("this directory is that of a worker"),
+            "{text}"
+        );
+        assert!(text.contains("`switchtender run DEVICE`"), "{text}");
+    }
+    for planned in [
+        command("plan", &[]).await,
+        command("apply", &["--noop"]).await,
+    ] {
+        planned.assert_code(0);
+        let text = planned.text();
+        assert!(text.contains("Network_vlan[42]"), "{text}");
+    }
+    assert_eq!(lab.switches["sw1"].vlans(), before);
+    command("apply", &["--mock"]).await.assert_code(0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_with_a_store_and_a_hub_is_refused() {
     let lab = Lab::new();
