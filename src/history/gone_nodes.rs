@@ -27,20 +27,19 @@ impl HistoryWriter<'_> {
                  AND CAST(json_extract(record, '$.sites') AS TEXT) = '[]'",
             params![milliseconds(stopped)],
         )?;
-        let removed = connection.execute(
+        connection.execute(
             "DELETE FROM site WHERE NOT EXISTS (
                  SELECT 1 FROM device
                  WHERE device.is_current AND coalesce(device.site, ?1) = site.name)",
             params![DEFAULT_SITE],
         )?;
-        if removed > 0 {
-            connection.execute(
-                "DELETE FROM lease WHERE owner IS NULL AND instr(name, 'shard:') = 1
-                     AND NOT EXISTS (SELECT 1 FROM site
-                         WHERE instr(lease.name, 'shard:' || site.name || '/') = 1)",
-                [],
-            )?;
-        }
+        // Leases that have an owner are free later.
+        connection.execute(
+            "DELETE FROM lease WHERE owner IS NULL AND instr(name, 'shard:') = 1
+                 AND NOT EXISTS (SELECT 1 FROM site
+                     WHERE instr(lease.name, 'shard:' || site.name || '/') = 1)",
+            [],
+        )?;
         Ok(())
     }
 }

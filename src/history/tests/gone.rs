@@ -62,6 +62,9 @@ fn gone_nodes_and_sites_are_removed(engine: TestEngine) {
                 VALUES ('shard:' || CAST(?1 AS TEXT) || '/0', 'a', 'a', 1, 1, 1)";
             writer.connection.execute(insert, [site])?;
         }
+        let insert = "INSERT INTO lease (name, owner, holder, boot, epoch, since, beat)
+            VALUES ('shard:misspelled/1', 'lost', 'lost', 'a', 1, 1, 1)";
+        writer.connection.execute(insert, [])?;
         writer.remove_gone_nodes(time(DAY + 1))
     });
     let names = |query: &'static str| {
@@ -75,8 +78,17 @@ fn gone_nodes_and_sites_are_removed(engine: TestEngine) {
     assert_eq!(nodes, ["lost", "new", "site"]);
     let sites: Vec<String> = names("SELECT name FROM site ORDER BY name");
     assert_eq!(sites, ["berlin", "default"]);
-    let leases: Vec<String> = names("SELECT name FROM lease ORDER BY name");
-    assert_eq!(leases, ["shard:berlin/0", "shard:default/0"]);
+    let leases = || -> Vec<String> { names("SELECT name FROM lease ORDER BY name") };
+    assert_eq!(
+        leases(),
+        ["shard:berlin/0", "shard:default/0", "shard:misspelled/1"]
+    );
+    // Its owner releases it later.
+    write(&sandbox, |writer| {
+        (writer.connection).execute("UPDATE lease SET owner = NULL", [])?;
+        writer.remove_gone_nodes(time(DAY + 2))
+    });
+    assert_eq!(leases(), ["shard:berlin/0", "shard:default/0"]);
 }
 
 fn webhooks_of_other_nodes_stay(engine: TestEngine) {

@@ -32,7 +32,7 @@ use crate::history::leases::{
     SiteRow,
 };
 
-/// The time in which at most a twentieth of the shards moves to other nodes.
+/// The time in which at most a twentieth of the shards moves to other nodes, but at least one of each node.
 const MOVE_TIME: Duration = Duration::from_secs(60);
 const MOVED_PART: usize = 20;
 
@@ -162,13 +162,14 @@ impl LeaseRule {
     fn end_leases(&mut self, now: BootTime, is_stopping: bool) {
         self.moves.retain(|(time, _)| now.since(*time) < MOVE_TIME);
         let subjects: Vec<LeaseSubject> = self.held.keys().cloned().collect();
+        let budget = self.move_budget();
         for subject in subjects {
             let preferred = self.view.preferred(&subject, now);
             let is_own = preferred
                 .first()
                 .is_some_and(|first| *first == self.view.node.name);
             let may_have = !is_stopping && self.may_hold(&subject, &preferred);
-            let is_ending = !may_have || (!is_own && self.begin_move(&subject, now));
+            let is_ending = !may_have || (!is_own && self.begin_move(&subject, budget, now));
             if let Some(held) = self.held.get_mut(&subject) {
                 held.is_ending = is_ending;
             }
@@ -176,16 +177,24 @@ impl LeaseRule {
     }
 
     /// Whether a lease that another node should have ends now: a few move at a time.
-    fn begin_move(&mut self, subject: &LeaseSubject, now: BootTime) -> bool {
+    fn begin_move(&mut self, subject: &LeaseSubject, budget: usize, now: BootTime) -> bool {
         if self.moves.iter().any(|(_, moved)| moved == subject) {
             return true;
         }
-        let budget = (self.view.shards().count() / MOVED_PART).max(1);
         let may_move = self.moves.len() < budget;
         if may_move {
             self.moves.push((now, subject.clone()));
         }
         may_move
+    }
+
+    /// How many shards of this node may move: the other nodes with shards move theirs at the same time.
+    fn move_budget(&self) -> usize {
+        let rows = self.leases.values().map(|observed| &observed.row);
+        let shards = rows.filter(|row| matches!(row.subject, LeaseSubject::Shard(_)));
+        let owners: BTreeSet<&String> = shards.filter_map(|row| row.owner.as_ref()).collect();
+        let moved = self.view.shards().count() / MOVED_PART;
+        (moved / owners.len().max(1)).max(1)
     }
 
     /// Whether this node may keep a lease that these nodes may have.
@@ -222,16 +231,14 @@ impl LeaseRule {
         if self.held.contains_key(subject) || self.releasing.contains(subject) {
             return None;
         }
-        // A dead owner of a site whose number of shards changes is replaced, to release.
-        let is_desired =
-            self.view.is_desired(subject) || (owner.is_some() && self.view.is_resharded(subject));
+        // The dead owner of a lease that nobody needs is replaced, to end its runs and to release the lease.
+        if !self.view.is_desired(subject) && owner.is_none() {
+            return None;
+        }
         let preferred = self.view.preferred(subject, now);
         let rank = preferred
             .iter()
             .position(|node| *node == self.view.node.name)?;
-        if !is_desired {
-            return None;
-        }
         if self.view.is_own(&observed.row) {
             return Some(Duration::ZERO);
         }
@@ -316,7 +323,7 @@ impl LeaseRule {
             let held = HeldLease {
                 epoch,
                 sent,
-                is_ending: false,
+                is_ending: !self.view.is_desired(subject),
             };
             self.held.insert(subject.clone(), held);
             self.former.remove(subject);

@@ -80,6 +80,8 @@ impl FleetView {
                         FleetTask::Webhooks => !node.webhooks.is_empty(),
                     }
             }
+            // It is only released, which needs no route to devices.
+            LeaseSubject::Shard(shard) if self.is_gone(shard) => node.is_hub,
             LeaseSubject::Shard(shard) => {
                 node.no_runs.is_none() && self.is_for_site(node, &shard.site)
             }
@@ -151,6 +153,12 @@ impl FleetView {
                 site.is_some_and(|site| site.next_shards.is_some())
             }
         }
+    }
+
+    /// Whether no device can have a shard: its site has no devices, or fewer shards.
+    fn is_gone(&self, shard: &Shard) -> bool {
+        let site = self.sites.get(&shard.site);
+        site.is_none_or(|site| site.next_shards.is_none() && shard.number >= site.shards)
     }
 
     /// The times of the owner of a lease, as this node waits for them. `None`: the lease is free.

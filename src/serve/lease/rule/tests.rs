@@ -459,6 +459,65 @@ fn shards_move_slowly_to_a_new_node() {
 }
 
 #[test]
+fn all_nodes_together_move_a_twentieth_of_the_shards_in_a_minute() {
+    let mut store = MemoryLeases::new();
+    let mut nodes: Vec<TestNode> = ["a", "b", "c", "d"].map(|name| node(record(name))).into();
+    for one in &mut nodes {
+        one.situation.sites = BTreeMap::from([("default".to_owned(), 160)]);
+    }
+    let shards_of = |nodes: &[TestNode]| nodes.iter().map(|one| one.shards().len()).sum::<usize>();
+    nodes[0].exchange_all(&mut store, 0);
+    for second in (10..4000).step_by(30) {
+        for one in &mut nodes {
+            one.exchange(&mut store, second);
+        }
+    }
+    assert_eq!(shards_of(&nodes), 160);
+    node(record("e")).exchange(&mut store, 0);
+    for second in [4000, 4030] {
+        for one in &mut nodes {
+            one.exchange(&mut store, second);
+        }
+    }
+    assert_eq!(shards_of(&nodes), 160 - 8);
+}
+
+#[test]
+fn leases_of_a_dead_owner_whose_site_is_gone_are_released() {
+    let mut store = MemoryLeases::new();
+    let mut dead = node(NodeRecord {
+        sites: vec!["berlin".to_owned()],
+        is_hub: false,
+        ..record("a")
+    });
+    dead.situation.sites = BTreeMap::from([("berlin".to_owned(), 2)]);
+    dead.exchange_all(&mut store, 0);
+    assert_eq!(dead.shards(), ["shard:berlin/0", "shard:berlin/1"]);
+    // A release moved its devices to another site, and retention removed this one.
+    store.sites.remove("berlin");
+    let mut hub = node(record("b"));
+    hub.exchange_all(&mut store, 0);
+    for second in [50, 100, 131] {
+        hub.exchange(&mut store, second);
+        assert_eq!(hub.shards(), all_shards());
+    }
+    let changes = hub.exchange(&mut store, 132);
+    assert_eq!(changes.taken_over, 2, "the runs of the dead owner end");
+    let ending = hub.rule.held().values().filter(|held| held.is_ending);
+    assert_eq!(ending.count(), 2, "no run begins with them");
+    hub.exchange(&mut store, 133);
+    assert_eq!(hub.shards(), all_shards());
+    let mut leases = store.leases.values();
+    let is_owned = |row: &LeaseRow| {
+        matches!(&row.subject, LeaseSubject::Shard(shard) if shard.site == "berlin")
+            && row.owner.is_some()
+    };
+    assert!(!leases.any(is_owned));
+    // Nobody needs them.
+    assert_eq!(hub.exchange(&mut store, 140), LeaseChanges::default());
+}
+
+#[test]
 fn number_of_shards_changes_when_all_are_free() {
     let mut store = MemoryLeases::new();
     let mut a = node(record("a"));
