@@ -233,10 +233,15 @@ impl DeviceConnector {
         target.deadline = deadline.clone();
     }
 
-    /// Asks this fence before each write of the sessions.
+    /// Asks this fence before each write of the sessions. Connections to jump hosts have its limit, too.
     pub(crate) fn set_fence(&mut self, fence: &Arc<dyn Fence>) {
-        if let Target::Device(target) = &mut self.target {
+        let mut next = match &mut self.target {
+            Target::Device(target) => Some(target),
+            _ => None,
+        };
+        while let Some(target) = next {
             target.fence = Arc::clone(fence);
+            next = target.ssh.jump.as_mut();
         }
     }
 

@@ -207,6 +207,10 @@ impl Fence for RunFence {
         // Last: its time is nearest to the write.
         self.right.check()
     }
+
+    fn unacknowledged_limit(&self) -> Duration {
+        self.right.unacknowledged_limit()
+    }
 }
 
 impl<'a> Running<'a> {
@@ -250,10 +254,11 @@ impl<'a> Running<'a> {
             self.deadline.end_at(self.began + limit, cause);
         }
         let (stop, abort) = (self.stop.clone(), self.request.abort.clone());
+        let grace = self.request.stop_grace.unwrap_or(STOP_GRACE);
         let deadline = self.deadline.clone();
         let result = tokio::select! {
             result = self.run_device(source, locks) => result,
-            () = supervise(&deadline, &stop, &abort) => unreachable!("never ends"),
+            () = supervise(&deadline, &stop, &abort, grace) => unreachable!("never ends"),
         };
         if let Some(StopCause::Limit { setting, limit }) = deadline.passed_by() {
             self.events.run_log().error(format!(

@@ -54,6 +54,8 @@ pub(crate) struct RunRequest {
     pub(crate) on_failure: Option<FailurePolicy>,
     /// When it is cancelled, the current resource is finished and the run ends in order.
     pub(crate) stop: CancellationToken,
+    /// The time for the current resource after `stop`. `None`: `STOP_GRACE`.
+    pub(crate) stop_grace: Option<Duration>,
     /// When it is cancelled, the current resource is not waited for: the run ends at once.
     pub(crate) abort: CancellationToken,
     /// Maximum duration of the run of one device.

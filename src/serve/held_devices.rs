@@ -58,6 +58,7 @@ impl HeldRight {
         RunRequest {
             // Plans go on without the store.
             stop: if changes { lease.stop() } else { request.stop },
+            stop_grace: changes.then(|| lease.stop_grace()),
             epoch: Some(lease.run.epoch),
             ends_sessions: changes && !lease.has_changed(device),
             right: Some(Arc::clone(lease) as Arc<dyn Fence>),

@@ -23,6 +23,8 @@ pub struct ClientSettings {
     pub user_agent: Option<&'static str>,
     /// Limit for a connection.
     pub connect_timeout: Option<Duration>,
+    /// Limit for bytes that the kernel repeats because nobody acknowledges them.
+    pub unacknowledged_limit: Option<Duration>,
     /// Limit between two parts of an answer.
     pub read_timeout: Option<Duration>,
     /// Limit for a request with its complete answer.
@@ -100,8 +102,12 @@ impl ClientSettings {
             ClientRoute::ProxyOfEnvironment => builder,
             ClientRoute::Socket(path) => builder.no_proxy().unix_socket(path.as_path()),
         };
-        let limits: [(Option<Duration>, SetLimit); 4] = [
+        let limits: [(Option<Duration>, SetLimit); 5] = [
             (self.connect_timeout, ClientBuilder::connect_timeout),
+            (
+                self.unacknowledged_limit,
+                ClientBuilder::tcp_user_timeout::<Duration>,
+            ),
             (self.read_timeout, ClientBuilder::read_timeout),
             (self.timeout, ClientBuilder::timeout),
             (self.idle_timeout, ClientBuilder::pool_idle_timeout),

@@ -1,6 +1,10 @@
 //! The last check before a write: whether this process may still change the device.
 
 use std::fmt;
+use std::time::Duration;
+
+/// How long the kernel repeats bytes that nobody acknowledges, if no other process competes.
+pub const UNACKNOWLEDGED_LIMIT: Duration = Duration::from_secs(30);
 
 /// Whether this process may still change a device.
 ///
@@ -12,6 +16,12 @@ pub trait Fence: fmt::Debug + Send + Sync {
     /// # Errors
     /// Another process may change the device. Nothing more is written.
     fn check(&self) -> Result<(), FenceError>;
+
+    /// How long the kernel may repeat bytes that nobody acknowledges. Then the connection ends: what was written before
+    /// the right ended must not reach a device that another process changes by then.
+    fn unacknowledged_limit(&self) -> Duration {
+        UNACKNOWLEDGED_LIMIT
+    }
 }
 
 /// Why a process may no longer change a device.

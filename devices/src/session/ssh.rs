@@ -127,9 +127,6 @@ async fn log_in_through_jumps(
 }
 
 const SSH_PORT: u16 = 22;
-/// How long the kernel repeats bytes that the device does not acknowledge, in milliseconds: as in the HTTP
-/// client. Then the connection ends.
-const UNACKNOWLEDGED_LIMIT_MS: u32 = 30_000;
 
 async fn connect_tcp(
     target: &ConnectParams,
@@ -145,8 +142,8 @@ async fn connect_tcp(
         .map_err(unreachable)?;
     // Lines are short and sent at once.
     stream.set_nodelay(true).map_err(unreachable)?;
-    // A line that the kernel repeats later must not reach a device that another process changes by then.
-    set_tcp_user_timeout(&stream, UNACKNOWLEDGED_LIMIT_MS)
+    let limit = target.fence.unacknowledged_limit().as_millis();
+    set_tcp_user_timeout(&stream, u32::try_from(limit).unwrap_or(u32::MAX))
         .map_err(|error| unreachable(error.into()))?;
     Ok(stream)
 }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::DeviceRunError;
 use crate::clock;
 
-/// Time for the current resource after a run was stopped.
+/// The longest time for the current resource after a run was stopped.
 pub(crate) const STOP_GRACE: Duration = Duration::from_secs(10);
 /// Time for the delivery of the report after the run has ended.
 const DELIVERY_GRACE: Duration = Duration::from_secs(10);
@@ -19,6 +19,7 @@ pub(super) async fn supervise(
     deadline: &Deadline,
     stop: &CancellationToken,
     abort: &CancellationToken,
+    grace: Duration,
 ) {
     let stop_at_the_end = async {
         deadline.passed().await;
@@ -26,7 +27,7 @@ pub(super) async fn supervise(
     };
     let end_after_grace = async {
         stop.cancelled().await;
-        deadline.end_at(clock::instant() + STOP_GRACE, StopCause::Requested);
+        deadline.end_at(clock::instant() + grace, StopCause::Requested);
     };
     let end_now = async {
         abort.cancelled().await;

@@ -99,6 +99,11 @@ impl LeaseRight {
         self.runs().stop.clone()
     }
 
+    /// The time that its runs have after the stop.
+    pub(crate) fn stop_grace(&self) -> Duration {
+        self.times.stop_grace()
+    }
+
     /// Whether this process has changed a device since it acquired the lease.
     pub(crate) fn has_changed(&self, device: &str) -> bool {
         self.runs().changed.contains(device)
@@ -121,6 +126,10 @@ impl LeaseRight {
 impl Fence for LeaseRight {
     fn check(&self) -> Result<(), FenceError> {
         self.check_at(clock::boot_time())
+    }
+
+    fn unacknowledged_limit(&self) -> Duration {
+        self.times.unacknowledged_limit()
     }
 }
 

@@ -108,6 +108,7 @@ impl RestClient {
             trust: if is_plain { Trust::Any } else { trust },
             route,
             connect_timeout: Some(target.connect_timeout),
+            unacknowledged_limit: Some(target.fence.unacknowledged_limit()),
             read_timeout: Some(target.command_timeout),
             ..ClientSettings::default()
         };

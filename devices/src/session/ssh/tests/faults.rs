@@ -1,6 +1,10 @@
 //! Servers, jump hosts and agents that cut, stall, refuse or use another protocol.
 
+use rustix::net::sockopt::tcp_user_timeout;
+
 use super::*;
+use crate::session::fence::{Fence, FenceError, NoFence};
+use crate::session::ssh::connect_tcp;
 
 /// A server that sends this to each client and then closes the connection, or keeps it open. Returns
 /// what the first client sent up to its own end.
@@ -255,4 +259,36 @@ async fn agent_that_cuts_stalls_or_refuses_is_named() {
         assert!(error.contains(expected), "{count} {closes}: {error}");
         agent.abort();
     }
+}
+
+/// A right to write that ends soon.
+#[derive(Debug)]
+struct ShortFence;
+
+impl Fence for ShortFence {
+    fn check(&self) -> Result<(), FenceError> {
+        Ok(())
+    }
+
+    fn unacknowledged_limit(&self) -> Duration {
+        Duration::from_millis(1200)
+    }
+}
+
+#[tokio::test]
+async fn the_kernel_repeats_bytes_as_long_as_the_fence_permits() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
+    let mut target = ConnectParams {
+        host: "127.0.0.1".to_owned(),
+        port: Some(listener.local_addr().expect("bound").port()),
+        ..connect_params()
+    };
+    let fences: [Arc<dyn Fence>; 2] = [Arc::new(NoFence), Arc::new(ShortFence)];
+    let mut limits = Vec::new();
+    for fence in fences {
+        target.fence = fence;
+        let stream = connect_tcp(&target, 22).await.expect("connected");
+        limits.push(tcp_user_timeout(&stream).expect("TCP"));
+    }
+    assert_eq!(limits, [30_000, 1200]);
 }
