@@ -19,8 +19,6 @@ use crate::report::RunStatus;
 
 /// Exchanges are serialized: two never wait for rows of each other.
 pub(super) const EXCHANGE_LOCK: &str = "SELECT pg_advisory_xact_lock(5391, 3)";
-/// A process that is paused within an exchange does not keep the others from renewing.
-const BEGIN: &str = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 /// An acquisition ends runs, so it is a write of runs, too. Without this lock it waits for the next exchange.
 const ACQUISITION: &str = "SAVEPOINT acquisition; SET LOCAL lock_timeout = '1s'";
 const NO_ACQUISITION: &str = "ROLLBACK TO SAVEPOINT acquisition";
@@ -97,7 +95,8 @@ fn in_transaction(
     connection: &Connection,
     request: &LeaseRequest,
 ) -> Result<LeaseAnswer, HistoryError> {
-    connection.execute_batch(BEGIN)?;
+    // A process that is paused within an exchange does not keep the others from renewing.
+    connection.execute_batch(&format!("BEGIN; {}", schema::PAUSE_LIMIT))?;
     let may_acquire = !request.acquire.is_empty() && {
         connection.execute_batch(ACQUISITION)?;
         let locked = connection.execute_batch(schema::WRITE_LOCK);

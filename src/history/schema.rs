@@ -78,8 +78,9 @@ fn newest(migrations: &[Migration]) -> i64 {
     migrations.last().map_or(0, |one| i64::from(one.version))
 }
 
-/// The other processes do not wait longer for one that is stopped while it writes.
-const PAUSE_LIMIT: &str = "SET LOCAL idle_in_transaction_session_timeout = '10s'";
+/// The other processes do not wait longer for one that is paused while it writes: much less than the begin of a run
+/// waits for its answer.
+pub(super) const PAUSE_LIMIT: &str = "SET LOCAL idle_in_transaction_session_timeout = '3s'";
 
 /// How long a server may take to begin a transaction that writes: it waits for those of others as long as
 /// `lock_timeout` permits.

@@ -76,7 +76,7 @@ pub(crate) trait RunStore: Send + Sync {
     ) -> Result<Option<RunId>, RunStoreError>;
 }
 
-/// How long the store may take to answer.
+/// How long the store may take to answer. A process that is paused while it writes delays others by a third of it.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
 /// The same for a spooled result, which no device waits for: its upload can be slow.
