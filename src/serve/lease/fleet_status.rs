@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::node_problems;
 use super::protocol::share_a_fleet;
+use super::shard;
 use crate::history::leases::{FleetTask, LeaseAnswer, LeaseSubject, NodeRow, Shard};
 use crate::history::site_devices::SiteDevices;
 use crate::history::{HistoryError, HistoryReader};
@@ -21,6 +22,8 @@ pub(crate) struct FleetStatus {
     pub(crate) late_runs: u64,
     /// What an operator must correct.
     pub(crate) problems: Vec<String>,
+    /// What an operator should change: the devices are run nevertheless.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A node.
@@ -132,6 +135,7 @@ impl FleetStatus {
         let sites: Vec<SiteStatus> = sites.collect();
         Self {
             problems: problems(&rows, &nodes),
+            warnings: sites.iter().filter_map(SiteStatus::size_warning).collect(),
             tasks: tasks.collect(),
             nodes,
             sites,
@@ -141,6 +145,17 @@ impl FleetStatus {
 }
 
 impl SiteStatus {
+    /// A site that has grown has its first number of shards still.
+    fn size_warning(&self) -> Option<String> {
+        let (name, shards) = (&self.name, self.shards);
+        let devices: u32 = self.guarantees.values().sum();
+        let devices = usize::try_from(devices).unwrap_or(usize::MAX);
+        let more = shard::more_shards(devices, shards).filter(|_| self.next_shards.is_none())?;
+        Some(format!(
+            "the site {name} has {devices} devices in {shards} shards: run `switchtender fleet reshard {name} {more}`"
+        ))
+    }
+
     /// The devices by the class of their guarantee, such as `2 locked, 1 timing`.
     pub(crate) fn guarantee_counts(&self) -> String {
         let counts = self.guarantees.iter();

@@ -93,6 +93,7 @@ mod tests {
 
     use super::*;
     use crate::history::leases::SiteRow;
+    use crate::history::site_devices::SiteDevices;
     use crate::serve::lease::fleet_status::FleetStatus;
 
     fn row(name: &str, change: impl FnOnce(&mut NodeRecord)) -> NodeRow {
@@ -124,6 +125,36 @@ mod tests {
             ..LeaseAnswer::default()
         };
         FleetStatus::new(rows, BTreeMap::new(), 0).problems
+    }
+
+    #[test]
+    fn a_site_that_has_grown_is_a_warning() {
+        let warnings = |devices: u32, next_shards: Option<u32>| {
+            let rows = LeaseAnswer {
+                nodes: vec![row("a", |_| {})],
+                sites: vec![SiteRow {
+                    name: "default".to_owned(),
+                    shards: 2,
+                    next_shards,
+                }],
+                ..LeaseAnswer::default()
+            };
+            let found = SiteDevices {
+                guarantees: [("session".to_owned(), devices), ("timing".to_owned(), 1)].into(),
+                ..SiteDevices::default()
+            };
+            let status = FleetStatus::new(rows, [("default".to_owned(), found)].into(), 0);
+            assert_eq!(status.problems, Vec::<String>::new());
+            status.warnings
+        };
+        assert_eq!(warnings(999, None), Vec::<String>::new());
+        assert_eq!(
+            warnings(1000, None),
+            [
+                "the site default has 1001 devices in 2 shards: run `switchtender fleet reshard default 5`"
+            ]
+        );
+        assert_eq!(warnings(1000, Some(5)), Vec::<String>::new());
     }
 
     #[test]

@@ -10,6 +10,16 @@ pub(crate) const MOST_SHARDS: u32 = 4096;
 /// Devices of a shard of a new site.
 const SHARD_SIZE: usize = 250;
 
+/// A site whose shards have more devices should have more shards: a node that joins gets too much or nothing.
+const LARGEST_SHARD: usize = 2 * SHARD_SIZE;
+
+/// The number of shards that a site with too large ones should have. `None`: they are small enough.
+pub(super) fn more_shards(devices: usize, shards: u32) -> Option<u32> {
+    let shards = usize::try_from(shards).unwrap_or(usize::MAX);
+    let is_large = devices > shards.saturating_mul(LARGEST_SHARD);
+    is_large.then(|| shards_for(devices).min(MOST_SHARDS))
+}
+
 /// The number of shards of a new site.
 pub(crate) fn shards_for(devices: usize) -> u32 {
     let shards = devices.div_ceil(SHARD_SIZE).max(1);
@@ -58,6 +68,8 @@ mod tests {
     #[test]
     fn devices_spread_over_the_shards_of_a_site() {
         assert_eq!([0, 1, 250, 251, 2500].map(shards_for), [1, 1, 1, 2, 10]);
+        assert_eq!(more_shards(1000, 2), None);
+        assert_eq!(more_shards(1001, 2), Some(5));
         let mut counts = [0; 4];
         for number in 0..1000 {
             let shard = shard_of(&format!("sw{number}"), "berlin", 4);

@@ -64,6 +64,8 @@ fn results(status: &FleetStatus) -> Vec<CheckResult> {
         let hint = "run `switchtender fleet status` for nodes and shards".to_owned();
         CheckResult::new(SUBJECT, CheckState::Error, problem).hint(Some(hint))
     }));
+    let warnings = status.warnings.iter();
+    results.extend(warnings.map(|warning| CheckResult::new(SUBJECT, CheckState::Warning, warning)));
     if status.late_runs > 0 {
         let text = format!(
             "{} results came after another node had acquired the shard",

@@ -93,5 +93,8 @@ fn human(status: &FleetStatus) -> TerminalText {
     for problem in &status.problems {
         text.line(format_args!("error: {problem}"));
     }
+    for warning in &status.warnings {
+        text.line(format_args!("warning: {warning}"));
+    }
     text
 }

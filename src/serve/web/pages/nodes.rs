@@ -17,6 +17,7 @@ struct NodesPage {
     tasks: Vec<(String, String)>,
     late_runs: u64,
     problems: Vec<String>,
+    warnings: Vec<String>,
 }
 
 struct NodeTableRow {
@@ -41,6 +42,7 @@ pub(super) async fn page(State(state): State<WebState>, sender: Sender) -> Rende
         tasks,
         late_runs,
         problems,
+        warnings,
     } = state.fleet_status(&sender.0).await?;
     let nodes = nodes.into_iter().map(|node| NodeTableRow {
         sites: if node.sites.is_empty() {
@@ -87,5 +89,6 @@ pub(super) async fn page(State(state): State<WebState>, sender: Sender) -> Rende
         tasks: tasks.collect(),
         late_runs,
         problems,
+        warnings,
     })
 }
