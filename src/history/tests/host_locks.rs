@@ -84,6 +84,66 @@ fn a_command_and_a_node_do_not_change_a_device_at_once() {
     assert_eq!(holder(&command, "sw1"), None);
 }
 
+/// What begins for the device in a shard that the node has. `Err`: the index of the table refuses it.
+fn begin_in(sandbox: &Sandbox, shard: &str, kind: RunKind) -> Result<RunId, HistoryError> {
+    let right = RunRight {
+        node: format!("node of {shard}"),
+        shard: shard.to_owned(),
+        epoch: 1,
+    };
+    sandbox.history.write_and_wait(move |writer| {
+        let run = writer.add_run(&new_run("sw1", kind, time(0)))?;
+        writer.set_right(run, Some(&right))?;
+        Ok(run)
+    })
+}
+
+fn an_open_apply_of_another_shard_is_in_the_way_of_applies_only(engine: TestEngine) {
+    let sandbox = Sandbox::on(engine);
+    let elsewhere = |kind| {
+        let asked = sandbox.history.write_and_wait(move |writer| {
+            let right = RunRight {
+                node: "node of munich/0".to_owned(),
+                shard: "munich/0".to_owned(),
+                epoch: 1,
+            };
+            writer.runs_elsewhere("sw1", kind, Some(&right))
+        });
+        asked.unwrap()
+    };
+    let leases = sandbox.history.write_and_wait(|writer| {
+        for shard in ["berlin/0", "munich/0"] {
+            let insert = "INSERT INTO lease (name, owner, holder, boot, epoch, since, beat)
+                VALUES ('shard:' || CAST(?1 AS TEXT), 'node of ' || CAST(?1 AS TEXT),
+                    'node of ' || CAST(?1 AS TEXT), 'b', 1, 1, 1)";
+            writer.connection.execute(insert, [shard])?;
+        }
+        Ok(())
+    });
+    leases.unwrap();
+    assert_eq!(elsewhere(RunKind::Apply), None);
+    let first = begin_in(&sandbox, "berlin/0", RunKind::Apply).unwrap();
+    assert_eq!(
+        elsewhere(RunKind::Apply).as_deref(),
+        Some("device runs elsewhere: on the node node of berlin/0")
+    );
+    assert_eq!(elsewhere(RunKind::Plan), None);
+    // A process that does not ask is refused, too.
+    begin_in(&sandbox, "munich/0", RunKind::Apply).unwrap_err();
+    begin_in(&sandbox, "munich/0", RunKind::Plan).unwrap();
+    let ended = completed(RunKind::Apply, 1, &[]);
+    let ended = sandbox
+        .history
+        .write_and_wait(move |writer| writer.finish_run(first, &ended));
+    ended.unwrap();
+    assert_eq!(elsewhere(RunKind::Apply), None);
+    begin_in(&sandbox, "munich/0", RunKind::Apply).unwrap();
+}
+
+on_each_engine! {
+    an_open_apply_of_another_shard_is_in_the_way_of_applies_only,
+}
+
 #[test]
 fn a_lost_connection_loses_its_locks() {
     if PostgreSql::shared().is_none() {
