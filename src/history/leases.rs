@@ -157,6 +157,8 @@ pub(crate) struct NodeRecord {
     pub(crate) rejected_release: Option<String>,
     /// Why no run begins. Then it has no shards.
     pub(crate) no_runs: Option<String>,
+    /// Why no run changes a device, and requests wait.
+    pub(crate) no_applies: Option<String>,
     /// How late the scheduled run is that has waited longest.
     pub(crate) lateness_seconds: i64,
     /// The load of its processors in percent.

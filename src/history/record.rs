@@ -118,7 +118,8 @@ impl HistoryWriter<'_> {
         started: Timestamp,
     ) -> Result<bool, HistoryError> {
         let mut update = self.connection.prepare_cached(
-            "UPDATE run SET status = ?2, started = ?3, kind = ?5 WHERE id = ?1 AND status = ?4",
+            "UPDATE run SET status = ?2, started = ?3, kind = ?5, error = NULL
+             WHERE id = ?1 AND status = ?4",
         )?;
         let (to, from) = (RunStatus::Running, RunStatus::Queued);
         let changed = update.execute(params![run.0, to, milliseconds(started), from, kind])?;

@@ -55,6 +55,15 @@ impl HistoryWriter<'_> {
         Ok(())
     }
 
+    /// Stores why a requested run was not started. Returns false if the last reason was the same.
+    pub(crate) fn refuse_start(&self, run: RunId, reason: &str) -> Result<bool, HistoryError> {
+        let mut update = self.connection.prepare_cached(
+            "UPDATE run SET error = ?2
+             WHERE id = ?1 AND status = ?3 AND error IS DISTINCT FROM ?2",
+        )?;
+        Ok(update.execute(params![run.0, reason, RunStatus::Queued])? > 0)
+    }
+
     /// Starts a requested run. `None`: it was withdrawn, or has started.
     pub(crate) fn start_request(
         &self,

@@ -42,6 +42,7 @@ pub(crate) struct RunEntry {
     pub(crate) is_unreachable: bool,
     /// Whether the device has become unreachable with this run, or reachable again.
     pub(crate) connection_change: Option<ConnectionChange>,
+    /// Of a run that waits: why its last start was refused.
     pub(crate) error: Option<String>,
     pub(crate) hint: Option<String>,
     /// The commit of the desired state, if it is in a Git work tree.

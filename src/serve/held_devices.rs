@@ -1,6 +1,6 @@
 //! The devices that this process runs: all of them, or in a fleet those of the shards that it has leased.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use super::run_store::{RunStoreError, within_limit};
 use super::service::Service;
 use crate::clock;
 use crate::fleet::run_request::RunRequest;
-use crate::history::LEASE_TOPIC;
 use crate::history::leases::{DEFAULT_SITE, FleetTask};
 use crate::history::notifications::StoreNotification;
 use crate::history::run::RunRight;
+use crate::history::{LEASE_TOPIC, RunId};
 use crate::run_kind::RunKind;
 
 /// Interval between reads of what other processes have requested: a net for lost notifications.
@@ -130,6 +130,7 @@ impl Service {
             release: fleet.release.map(|release| release.0),
             rejected_release: condition.rejected_release,
             no_runs: no_runs.or(no_devices),
+            no_applies: condition.no_applies,
             has_puppetdb: fleet.settings.puppetdb.is_some(),
             webhooks: webhooks.iter().map(|one| one.name.clone()).collect(),
             is_stopping: self.inner.stop.is_cancelled(),
@@ -233,19 +234,34 @@ impl Service {
     async fn try_find_requests(&self) -> Result<(), RunStoreError> {
         // A pause that this process stores meanwhile is not reverted.
         let _pauses = self.inner.pauses.lock().await;
+        let known = self.live().waiting();
         let requests = within_limit(self.store().requests()).await?;
         let paused = within_limit(self.store().paused()).await?;
         let now = clock::timestamp();
         let mut dispatcher = self.inner.dispatcher();
+        let mut own = BTreeSet::new();
         for request in requests {
             let run = &request.run;
-            if dispatcher.has_request(request.id) || !dispatcher.has_device(&run.device) {
+            if !dispatcher.has_device(&run.device) {
+                continue;
+            }
+            own.insert(request.id);
+            if dispatcher.has_request(request.id) {
                 continue;
             }
             dispatcher.request(&run.device, request.cause(), run.priority, run.queued);
             self.emit_queued(request.id, &run.device);
         }
+        // Another process has withdrawn or started them.
+        let gone: Vec<RunId> = known.into_iter().filter(|run| !own.contains(run)).collect();
+        for run in &gone {
+            dispatcher.cancel(*run);
+        }
         dispatcher.set_all_paused(&paused, now);
+        drop(dispatcher);
+        for run in gone {
+            self.forget_if_left(run);
+        }
         Ok(())
     }
 }

@@ -74,10 +74,16 @@ impl LiveRuns {
 
     /// Whether a run has not started, as far as its events say.
     pub(super) fn is_waiting(&self, run: RunId) -> bool {
-        let is_queued = |event: &LiveEvent| event.event == LiveEventKind::Queued;
         self.runs()
             .get(&run)
-            .is_some_and(|events| events.iter().all(is_queued))
+            .is_some_and(|events| are_waiting(events))
+    }
+
+    /// The runs that have not started, as far as their events say.
+    pub(super) fn waiting(&self) -> Vec<RunId> {
+        let runs = self.runs();
+        let waiting = runs.iter().filter(|(_, events)| are_waiting(events));
+        waiting.map(|(run, _)| *run).collect()
     }
 
     /// Another node has the run: its events follow.
@@ -108,4 +114,9 @@ impl LiveRuns {
     fn runs(&self) -> MutexGuard<'_, HashMap<RunId, Vec<LiveEvent>>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn are_waiting(events: &[LiveEvent]) -> bool {
+    let mut events = events.iter();
+    events.all(|event| event.event == LiveEventKind::Queued)
 }

@@ -145,9 +145,7 @@ impl Service {
     /// The store cannot be read.
     pub(crate) async fn follow(&self, run: RunId) -> Result<Option<FollowedRun>, HistoryError> {
         let watches = &self.inner.watches;
-        if self.is_left(run) {
-            self.live().forget(run);
-        }
+        self.forget_if_left(run);
         if let Some((earlier, events)) = self.live().of_run(run) {
             return Ok(Some(FollowedRun {
                 earlier,
@@ -184,6 +182,13 @@ impl Service {
             && self.inner.watches.watch(run).is_none()
             && self.live().is_waiting(run)
             && !self.inner.dispatcher().has_request(run)
+    }
+
+    /// Forgets the events of a run that another node has now.
+    pub(super) fn forget_if_left(&self, run: RunId) {
+        if self.is_left(run) {
+            self.live().forget(run);
+        }
     }
 
     /// The last event of a run that has ended.

@@ -162,6 +162,9 @@ pub(crate) enum BeginAnswer {
     /// Another node runs the device.
     Elsewhere {
         reason: String,
+        /// It is not the reason of the last attempt of the same request.
+        #[serde(default)]
+        is_new: bool,
     },
 }
 

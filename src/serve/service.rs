@@ -16,7 +16,7 @@ use super::backup_writer::BackupWriter;
 use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
 use super::held_devices::REQUEST_TOPIC;
-use super::lease::leases::{LeaseNumbers, Leases};
+use super::lease::leases::{DeviceOwner, LeaseNumbers, Leases};
 use super::link::client::HubLink;
 use super::link::protocol::Work;
 use super::link::work::WorkFeed;
@@ -34,6 +34,7 @@ use super::spool::{SPOOL_LIMIT, Spool, SpoolSize};
 use crate::clock;
 use crate::history::device_state::Pause;
 use crate::history::releases::ReleaseNumber;
+use crate::history::runs::RunEntry;
 use crate::history::{AddedRequest, HistoryStore, NewRun, RunEffect, RunId, RunUuid, Space};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
@@ -468,7 +469,11 @@ impl Service {
         self.fleet().schedule(device).is_some()
     }
 
+    /// A request that did not start is queued again: it is announced once.
     pub(super) fn emit_queued(&self, run: RunId, device: &str) {
+        if self.inner.live.is_waiting(run) {
+            return;
+        }
         self.inner.live.emit(LiveEvent {
             run,
             device: device.to_owned(),
@@ -476,21 +481,31 @@ impl Service {
         });
     }
 
-    /// Why a requested run has not started.
-    pub(crate) async fn wait_reason(&self, run: RunId, device: &str) -> Option<String> {
-        let reason = self.inner.dispatcher().wait_reason(run);
-        if let Some(reason) = reason {
+    /// Who starts the runs of a device.
+    pub(crate) fn device_owner(&self, device: &str) -> DeviceOwner {
+        let Some(leases) = self.leases() else {
+            return DeviceOwner::This;
+        };
+        leases.device_owner(device, self.fleet().site(device))
+    }
+
+    /// Why a requested run has not started, although its owner starts runs.
+    pub(crate) async fn wait_reason(&self, run: &RunEntry, owner: &DeviceOwner) -> Option<String> {
+        let reason = self.inner.dispatcher().wait_reason(run.id);
+        if let Some(reason) = reason.filter(|reason| *reason != WaitReason::Soon) {
             return Some(reason.to_string());
         }
-        // Another process has it in its queue, or will have.
+        if let Some(refusal) = &run.error {
+            return Some(refusal.clone());
+        }
         let running = self.history().query(|reader| reader.running_devices());
-        if running.await.ok()?.contains(device) {
+        if running.await.ok()?.contains(&run.device) {
             return Some(WaitReason::DeviceRuns.to_string());
         }
-        let fleet = self.fleet();
-        let lease = self.leases();
-        let lease = lease.and_then(|leases| leases.wait_reason(device, fleet.site(device)));
-        Some(lease.unwrap_or_else(|| WaitReason::Soon.to_string()))
+        Some(match owner {
+            DeviceOwner::Other { node, .. } => format!("the node {node} has it in its queue"),
+            DeviceOwner::This | DeviceOwner::Nobody { .. } => WaitReason::Soon.to_string(),
+        })
     }
 
     /// Withdraws a run that has not started. Returns false if it has.

@@ -3,6 +3,7 @@
 //! Pages, the API and live events reach devices only through it.
 
 use super::access::{DeviceRoles, Role};
+use super::lease::leases::DeviceOwner;
 use super::live_watch::FollowedRun;
 use super::service::{Condition, Service, ServiceReport};
 use crate::history::device_state::KnownDevice;
@@ -113,10 +114,25 @@ impl<'a> VisibleService<'a> {
         if run.status != RunStatus::Queued {
             return None;
         }
-        let condition = self.condition();
-        match condition.no_runs.or(condition.no_applies) {
+        let owner = self.service.device_owner(&run.device);
+        let stopped = match &owner {
+            DeviceOwner::Nobody { reason } => Some(reason.clone()),
+            DeviceOwner::This => {
+                let condition = self.condition();
+                condition.no_runs.or(condition.no_applies)
+            }
+            // The text can name any device.
+            DeviceOwner::Other { node, no_applies } => no_applies.as_ref().map(|reason| {
+                if self.roles.sees_all() {
+                    format!("no run changes a device on the node {node}: {reason}")
+                } else {
+                    format!("the log of the node {node} has the reason")
+                }
+            }),
+        };
+        match stopped {
             Some(reason) => Some(reason),
-            None => self.service.wait_reason(run.id, &run.device).await,
+            None => self.service.wait_reason(run, &owner).await,
         }
     }
 

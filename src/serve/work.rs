@@ -353,8 +353,10 @@ impl Service {
                 });
             }
             Ok(BeginAnswer::Withdrawn) => return Err(NoStart::Withdrawn),
-            Ok(BeginAnswer::Elsewhere { reason }) => {
-                tracing::warn!("a run does not start: {reason}");
+            Ok(BeginAnswer::Elsewhere { reason, is_new }) => {
+                if is_new {
+                    tracing::warn!("a run does not start: {reason}");
+                }
                 return Err(NoStart::Withdrawn);
             }
             Err(error) => error,

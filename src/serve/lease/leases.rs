@@ -59,6 +59,20 @@ impl SiteShare {
     }
 }
 
+/// Who starts the runs of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DeviceOwner {
+    This,
+    Other {
+        node: String,
+        /// Why no run changes a device there, and requests wait.
+        no_applies: Option<String>,
+    },
+    Nobody {
+        reason: String,
+    },
+}
+
 /// Numbers for metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 pub(crate) struct LeaseNumbers {
@@ -299,22 +313,24 @@ impl Leases {
         (!sites.is_empty()).then(|| texts.collect::<Vec<_>>().join("; "))
     }
 
-    /// Why no run of a device starts. `None`: this node runs it.
-    pub(crate) fn wait_reason(&self, device: &str, site: Option<&str>) -> Option<String> {
+    /// Who starts the runs of a device.
+    pub(crate) fn device_owner(&self, device: &str, site: Option<&str>) -> DeviceOwner {
         let (now, site) = (clock::boot_time(), site.unwrap_or(DEFAULT_SITE));
         let state = self.state();
         let Some(shard) = state.rule.shard_of(device, site) else {
-            return Some(
-                state
-                    .problem
-                    .clone()
-                    .unwrap_or_else(|| "the fleet is not known yet".to_owned()),
-            );
+            let problem = state.problem.clone();
+            let reason = problem.unwrap_or_else(|| "the fleet is not known yet".to_owned());
+            return DeviceOwner::Nobody { reason };
         };
         let left = |time: Duration| format!("{} s left", time.as_secs());
-        Some(match state.rule.shard_problem(&shard, now) {
-            ShardProblem::Owner(owner) if owner == state.rule.node().name => return None,
-            ShardProblem::Owner(owner) => format!("the node {owner} runs the device"),
+        let reason = match state.rule.shard_problem(&shard, now) {
+            ShardProblem::Owner(node) if node == state.rule.node().name => {
+                return DeviceOwner::This;
+            }
+            ShardProblem::Owner(node) => {
+                let no_applies = state.rule.no_applies(&node);
+                return DeviceOwner::Other { node, no_applies };
+            }
             ShardProblem::NoNode => no_node(site, &state.rule.idle_nodes(site, now)),
             ShardProblem::Takeover(time) => format!("lease in takeover, {}", left(time)),
             ShardProblem::Amnesty(time) => {
@@ -325,7 +341,8 @@ impl Leases {
             }
             ShardProblem::Free => "a node is about to acquire the shard".to_owned(),
             ShardProblem::Reshard => format!("the number of shards of the site {site} changes"),
-        })
+        };
+        DeviceOwner::Nobody { reason }
     }
 
     pub(crate) fn numbers(&self) -> LeaseNumbers {

@@ -141,7 +141,11 @@ impl RunStore for HistoryStore {
             }
             writer.end_lost_runs(&start.device, own, right, start.time)?;
             if let Some(reason) = writer.runs_elsewhere(&start.device, start.kind, right)? {
-                return Ok(BeginAnswer::Elsewhere { reason });
+                let is_new = match start.cause {
+                    StartCause::New(_) => true,
+                    StartCause::Request(id) => writer.refuse_start(id, &reason)?,
+                };
+                return Ok(BeginAnswer::Elsewhere { reason, is_new });
             }
             let (id, run) = match start.cause {
                 StartCause::New(run) => (writer.add_run(&run)?, run),

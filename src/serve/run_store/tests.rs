@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use switchtender_devices::task;
 use test_support::postgresql::PostgreSql;
 
 use super::*;
@@ -260,7 +261,11 @@ impl TestLeases {
 
     /// Acquires the shard as it is now. Returns the right, and how many runs were interrupted.
     async fn acquire(&mut self, is_continued: bool) -> (RunRight, usize) {
-        let subject = LeaseSubject::Shard("default/0".parse().unwrap());
+        self.acquire_shard("default/0", is_continued).await
+    }
+
+    async fn acquire_shard(&mut self, shard: &str, is_continued: bool) -> (RunRight, usize) {
+        let subject = LeaseSubject::Shard(shard.parse().unwrap());
         let mut interrupted = 0;
         for is_second in [false, true] {
             let answer = self.exchange().await;
@@ -270,7 +275,7 @@ impl TestLeases {
             if is_second {
                 let right = RunRight {
                     node: self.request.node.name.clone(),
-                    shard: "default/0".to_owned(),
+                    shard: shard.to_owned(),
                     epoch,
                 };
                 self.request.acquire.clear();
@@ -361,4 +366,101 @@ async fn a_lease_that_its_owner_takes_back_makes_no_result_late() {
     let mut b = TestLeases::of(&history, "b");
     b.acquire(false).await;
     assert_eq!(finish(&run(4), &fourth).await, (1, 3));
+}
+
+#[tokio::test]
+async fn a_request_waits_for_the_apply_of_another_shard_and_says_so_once() {
+    let Some(server) = PostgreSql::shared() else {
+        return;
+    };
+    let address = server.address(&server.new_database());
+    let store = StoreLocation::parse(address.as_ref(), "".as_ref()).unwrap();
+    let history = HistoryStore::open(store.into()).unwrap();
+    let time: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
+    let apply = NewRun {
+        kind: RunKind::Apply,
+        ..new_run(time)
+    };
+    // The device moves to another site, and its first run goes on.
+    let (mut a, mut b) = (TestLeases::of(&history, "a"), TestLeases::of(&history, "b"));
+    let (first, _) = a.acquire_shard("berlin/0", false).await;
+    let (second, _) = b.acquire_shard("munich/0", false).await;
+    let started = history.begin(start_with(&apply, &first)).await.unwrap();
+    assert!(matches!(started, BeginAnswer::Started(_)), "{started:?}");
+    let request = NewRun {
+        uuid: RunUuid::new(time),
+        follows_windows: false,
+        started: None,
+        ..apply.clone()
+    };
+    let run = request.clone();
+    let added = history.write(move |writer| writer.add_run(&run));
+    let requested = added.await.unwrap();
+    let begin = async || {
+        let start = RunStart {
+            cause: StartCause::Request(requested),
+            ..start_with(&request, &second)
+        };
+        history.begin(start).await.unwrap()
+    };
+    let error = async || {
+        let read = history.query(move |reader| reader.run(requested)).await;
+        read.unwrap().unwrap().error
+    };
+    for expected in [true, false] {
+        let answer = begin().await;
+        let BeginAnswer::Elsewhere { reason, is_new } = answer else {
+            panic!("{answer:?}");
+        };
+        assert_eq!(is_new, expected, "it is logged once");
+        assert_eq!(reason, "device runs elsewhere: on the node a");
+        assert_eq!(error().await, Some(reason));
+    }
+    let plan = new_run(time);
+    let started = history.begin(start_with(&plan, &second)).await.unwrap();
+    assert!(matches!(started, BeginAnswer::Started(_)), "{started:?}");
+    let result = EndedRun {
+        right: Some(first),
+        ..ended(apply)
+    };
+    history.finish(Arc::new(result)).await.unwrap();
+    let started = begin().await;
+    assert!(matches!(started, BeginAnswer::Started(_)), "{started:?}");
+    assert_eq!(error().await, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_begins_although_another_process_is_paused_while_it_writes() {
+    let Some(server) = PostgreSql::shared() else {
+        return;
+    };
+    let address = server.address(&server.new_database());
+    let store = StoreLocation::parse(address.as_ref(), "".as_ref()).unwrap();
+    let open = || HistoryStore::open(store.clone().into()).unwrap();
+    let (history, paused) = (open(), open());
+    let (sender, paused_now) = std::sync::mpsc::channel();
+    let (resume, resumed) = std::sync::mpsc::channel::<()>();
+    let write = task::spawn(async move {
+        let write = paused.write(move |_| {
+            sender.send(()).unwrap();
+            let _ = resumed.recv();
+            Ok(())
+        });
+        write.await
+    });
+    paused_now.recv().unwrap();
+    let run = new_run("2026-11-24T12:00:00Z".parse().unwrap());
+    let start = RunStart {
+        device: run.device.clone(),
+        time: run.queued,
+        kind: run.kind,
+        cause: StartCause::New(run),
+        release: None,
+        right: None,
+    };
+    let started = within_limit(history.begin(start)).await.unwrap();
+    assert!(matches!(started, BeginAnswer::Started(_)), "{started:?}");
+    // The server has ended its transaction.
+    drop(resume);
+    write.await.unwrap().unwrap_err();
 }

@@ -85,6 +85,11 @@ impl LeaseRule {
         }
     }
 
+    /// Why no run changes a device on a node.
+    pub(crate) fn no_applies(&self, node: &str) -> Option<String> {
+        self.view.nodes.get(node)?.row.node.no_applies.clone()
+    }
+
     /// The sites that no node may run.
     pub(crate) fn sites_without_node(&self, now: BootTime) -> Vec<String> {
         let sites = self.view.sites.keys().filter(|site| {

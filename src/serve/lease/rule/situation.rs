@@ -14,6 +14,8 @@ pub(crate) struct NodeSituation {
     pub(crate) rejected_release: Option<String>,
     /// Why no run begins now.
     pub(crate) no_runs: Option<String>,
+    /// Why no run changes a device, and requests wait.
+    pub(crate) no_applies: Option<String>,
     pub(crate) has_puppetdb: bool,
     pub(crate) webhooks: Vec<String>,
     /// No run begins any more.
@@ -36,6 +38,7 @@ impl NodeSituation {
             release: self.release,
             rejected_release: self.rejected_release.clone(),
             no_runs: self.no_runs.clone().filter(|_| node.runs),
+            no_applies: self.no_applies.clone(),
             has_puppetdb: self.has_puppetdb,
             webhooks: self.webhooks.clone(),
             is_stopping: self.is_stopping,

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 
 use super::{RenderedPage, render};
 use crate::history::runs::RunDetail;
-use crate::report::RunRecord;
+use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::linked_resource::LinkedResource;
@@ -111,7 +111,11 @@ impl RunView {
             status: run_status(run),
             kind: run.kind.word(),
             numbers: numbers(&detail),
-            error: run.error.clone(),
+            // Why a run waits is in the summary.
+            error: run
+                .error
+                .clone()
+                .filter(|_| run.status != RunStatus::Queued),
             hint: run.hint.clone(),
             summary,
             problems,

@@ -7,8 +7,8 @@ use switchtender_devices::task;
 use test_support::postgresql::PostgreSql;
 
 use super::harness::{TestOptions, TestServer, text};
-use crate::history::StoreLocation;
 use crate::history::leases::NodeRecord;
+use crate::history::{RunId, StoreLocation};
 use crate::serve::access::Role;
 use crate::serve::lease::protocol::PROTOCOL;
 
@@ -80,7 +80,10 @@ async fn requests_arrive_at_the_node_of_the_device() {
         runs.push(format!("/api/v1/runs/{}", answer["run"]));
     }
     let waiting = other.json(&runs[0]).await;
-    assert_eq!(waiting["waits_because"], "the node owner runs the device");
+    assert_eq!(
+        waiting["waits_because"],
+        "the node owner has it in its queue"
+    );
     assert_eq!(other.service.report().await.waiting, 0);
     owner.service.find_requests().await;
     assert_eq!(owner.service.report().await.waiting, 2);
@@ -89,6 +92,21 @@ async fn requests_arrive_at_the_node_of_the_device() {
     // They are not found twice.
     owner.service.find_requests().await;
     assert_eq!(owner.service.report().await.waiting, 2);
+    // The asked process has reasons of its own, and those of the owner count.
+    let reason = async |expected: &str| {
+        while other.json(&runs[0]).await["waits_because"] != expected {
+            for server in [&owner, &other] {
+                server.service.leases().unwrap().wake.notify_one();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    other.service.refuse_runs("the spool is full".to_owned());
+    let refused = "no run changes a device on the node owner: the store is full";
+    owner.service.refuse_applies("the store is full".to_owned());
+    reason(refused).await;
+    owner.service.permit_applies();
+    reason("the node owner has it in its queue").await;
     let page = other.get(Role::View, "/nodes").send().await.unwrap();
     let (_, page) = text(page).await;
     assert!(
@@ -102,4 +120,34 @@ async fn requests_arrive_at_the_node_of_the_device() {
     // A site whose node is missing is shown.
     let leases = owner.service.leases().unwrap();
     assert_eq!(leases.no_node(), None);
+    forgets_what_is_gone(&owner, &other, &runs).await;
+}
+
+/// Requests that another process withdrew, and those of a shard that moves, leave nothing behind.
+async fn forgets_what_is_gone(owner: &TestServer, other: &TestServer, runs: &[String]) {
+    let ids = runs.iter().map(|run| {
+        let number = run.rsplit('/').next().unwrap();
+        RunId(number.parse().unwrap())
+    });
+    let ids: Vec<RunId> = ids.collect();
+    let known = || ids.iter().map(|run| owner.service.live().of_run(*run));
+    let events = known().map(|run| run.unwrap().0.len());
+    assert_eq!(events.collect::<Vec<_>>(), [1, 1], "announced once");
+    assert!(other.service.cancel(ids[0]).await.unwrap());
+    owner.service.find_requests().await;
+    assert_eq!(owner.service.report().await.waiting, 1);
+    let is_known = known().map(|run| run.is_some());
+    assert_eq!(is_known.collect::<Vec<_>>(), [false, true]);
+    let drained = owner
+        .service
+        .history()
+        .write(|writer| writer.drain_node("owner"));
+    assert!(drained.await.unwrap());
+    let leases = owner.service.leases().unwrap();
+    while owner.service.device_right("sw1").is_some() {
+        leases.wake.notify_one();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    owner.service.use_shards().await;
+    assert_eq!(known().flatten().count(), 0);
 }
