@@ -33,11 +33,16 @@ pub(crate) enum RunCause {
     },
 }
 
+/// Why a scheduled run only plans while results are spooled.
+pub(super) const WITHOUT_STORE: &str = "the store cannot be used";
+
 /// A run that starts now.
 #[derive(Clone, Debug)]
 pub(crate) struct RunToStart {
     pub(crate) device: Arc<str>,
     pub(crate) kind: RunKind,
+    /// Why it is a plan, although runs change the device at other times.
+    pub(crate) plans_because: Option<&'static str>,
     pub(crate) cause: RunCause,
     pub(crate) priority: i32,
     /// When it was due, or requested.
@@ -311,18 +316,24 @@ impl Dispatcher {
         let waiting = self.queue.take(member, permitted)?;
         let schedule = self.schedule(&waiting.device);
         let scheduled = schedule.map_or(RunKind::Plan, |schedule| schedule.kind_at(now));
-        let kind = match &waiting.cause {
+        let (kind, plans_because) = match &waiting.cause {
             // The mode can have changed since the request.
             RunCause::Request {
                 kind: Some(kind), ..
-            } if *kind != RunKind::Apply || schedule.is_some_and(|one| one.applies) => *kind,
-            _ if scheduled == RunKind::Apply && permitted == PermittedRuns::ScheduledPlans => {
-                RunKind::Plan
+            } if *kind != RunKind::Apply || schedule.is_some_and(|one| one.applies) => {
+                (*kind, None)
             }
-            _ => scheduled,
+            _ if scheduled == RunKind::Apply && permitted == PermittedRuns::ScheduledPlans => {
+                (RunKind::Plan, Some(WITHOUT_STORE))
+            }
+            _ => (
+                scheduled,
+                schedule.and_then(|schedule| schedule.plans_because(now)),
+            ),
         };
         Some(RunToStart {
             kind,
+            plans_because,
             priority: schedule.map_or(0, |schedule| schedule.priority),
             device: waiting.device,
             cause: waiting.cause,

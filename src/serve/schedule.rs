@@ -75,6 +75,12 @@ impl DeviceSchedule {
         }
     }
 
+    /// Why a run at this time only plans, although runs change the device at other times.
+    pub(crate) fn plans_because(&self, time: Timestamp) -> Option<&'static str> {
+        let may_apply = self.applies && !self.needs_approval;
+        (may_apply && !self.is_in_window(time)).then_some("no change window of the device is open")
+    }
+
     /// Whether the device may be changed at this time.
     pub(crate) fn is_in_window(&self, time: Timestamp) -> bool {
         let mut windows = self.windows.iter();
@@ -172,7 +178,13 @@ mod tests {
             schedule.kind_at(time("2026-11-24T23:30:00Z")),
             RunKind::Plan
         );
+        let reason = |schedule: &DeviceSchedule| {
+            [22, 23].map(|hour| schedule.plans_because(time(&format!("2026-11-24T{hour}:30:00Z"))))
+        };
+        let closed = Some("no change window of the device is open");
+        assert_eq!(reason(&schedule), [None, closed]);
         schedule.needs_approval = true;
+        assert_eq!(reason(&schedule), [None, None]);
         assert_eq!(
             schedule.kind_at(time("2026-11-24T22:30:00Z")),
             RunKind::Plan

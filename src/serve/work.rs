@@ -12,7 +12,7 @@ use tracing::Instrument as _;
 
 use super::approvals::ApprovalRun;
 use super::backup_writer::RunBackup;
-use super::dispatcher::{PermittedRuns, RunCause, RunToStart};
+use super::dispatcher::{PermittedRuns, RunCause, RunToStart, WITHOUT_STORE};
 use super::fleet::{ReadBackup, ServeFleet};
 use super::held_devices::{HeldRight, REQUEST_INTERVAL};
 use super::lease::leases::Leases;
@@ -200,7 +200,7 @@ impl Service {
             Err(reason) => return self.cannot_begin(&start, reason),
         };
         let (run, requester) = (started.id, started.run.requester.clone());
-        let plans_because = (start.kind != RunKind::Plan)
+        let old_release = (start.kind != RunKind::Plan)
             .then(|| {
                 plans_only(
                     &fleet,
@@ -209,18 +209,18 @@ impl Service {
                 )
             })
             .flatten();
-        if let Some(reason) = &plans_because {
+        if let Some(reason) = &old_release {
             tracing::warn!("the run only plans: {reason}");
-        }
-        if plans_because.is_some() && started.run.follows_windows {
-            start.kind = RunKind::Plan;
+            if started.run.follows_windows {
+                start.kind = RunKind::Plan;
+            }
         }
         if let Some(run) = run {
             let kind = start.kind;
             self.emit(run, &start, LiveEventKind::Started { kind });
         }
         let observer = live_observer::observer(self, run);
-        let request = match &plans_because {
+        let request = match &old_release {
             // Who asked for a change must not get a plan for it.
             Some(reason) if start.kind != RunKind::Plan => Err(reason.clone()),
             _ => self.run_request(&fleet, &start, started.approval).await,
@@ -248,7 +248,9 @@ impl Service {
                 if let Some(origin) = &mut completed.origin {
                     origin.is_authoritative = true;
                 }
-                completed.record.hint = completed.record.hint.or(plans_because);
+                let plans_because = old_release.or(start.plans_because.map(str::to_owned));
+                let note = plans_because.map(|reason| format!("the run only plans: {reason}"));
+                completed.record.hint = completed.record.hint.or(note);
                 if self.reads_configuration(&fleet, &start, &completed).await
                     && let Some(ReadBackup {
                         backup: read,
@@ -539,6 +541,7 @@ fn without_store(
     };
     if start.kind == RunKind::Apply {
         start.kind = RunKind::Plan;
+        start.plans_because = Some(WITHOUT_STORE);
     }
     Ok(RunInProgress {
         id: None,

@@ -48,7 +48,8 @@ pub(super) fn render(detail: &RunDetail, colors: bool) -> TerminalText {
             .end_line();
     }
     if let Some(hint) = &run.hint {
-        text.line(format_args!("  hint: {hint}"));
+        let label = if run.error.is_some() { "hint: " } else { "" };
+        text.line(format_args!("  {label}{hint}"));
     }
     let Some(record) = &detail.record else {
         return text;

@@ -98,6 +98,7 @@ fn a_waiting_request_states_why_and_without_the_store_only_plans_start() {
     let plan = dispatcher.next_start(due, PermittedRuns::ScheduledPlans);
     let plan = plan.unwrap();
     assert_eq!(plan.kind, RunKind::Plan);
+    assert_eq!(plan.plans_because, Some("the store cannot be used"));
     assert!(matches!(plan.cause, RunCause::Schedule));
     dispatcher.finish(&plan.device, false, due);
     let start = dispatcher.next_start(now, PermittedRuns::All).unwrap();

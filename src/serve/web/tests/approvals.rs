@@ -246,14 +246,21 @@ async fn an_approved_plan_waits_for_the_change_window() {
     assert_eq!(decide(&server, BOB_TOKEN, id, "approve").await.0, 204);
     // The process has looked at the approval when it ends another run.
     let mut events = server.service.live().subscribe();
-    let plan = server.post(
-        Role::Plan,
-        "/api/v1/devices/sw2/runs",
-        &json!({"kind": "plan"}),
-    );
+    // Without a kind, it is a plan outside of the window, and says why.
+    let plan = server.post(Role::Apply, "/api/v1/devices/sw2/runs", &json!({}));
     let (_, body) = text(plan.send().await.unwrap()).await;
     let body: Value = serde_json::from_str(&body).unwrap();
-    ended(&mut events, body["run"].as_i64().unwrap()).await;
+    let run = body["run"].as_i64().unwrap();
+    ended(&mut events, run).await;
+    let note = "the run only plans: no change window of the device is open";
+    let stored = server.json(&format!("/api/v1/runs/{run}")).await;
+    assert_eq!(
+        (&stored["kind"], &stored["hint"]),
+        (&json!("plan"), &json!(note))
+    );
+    let page = server.get(Role::View, &format!("/runs/{run}"));
+    let (_, page) = text(page.send().await.unwrap()).await;
+    assert!(page.contains(note), "{page}");
     let found = approval(&server, id).await;
     assert_eq!(
         (&found["state"], &found["run"]),

@@ -161,8 +161,12 @@ async fn without_the_database_scheduled_runs_plan_and_all_results_arrive_later()
     database.come_back();
     wait_for_results(&server).await;
     let found = runs(&server).await;
-    let planned = |run: &&RunEntry| run.kind == RunKind::Plan && run.status == RunStatus::Pending;
-    assert!(found.iter().any(|run| planned(&run)));
+    let note = "the run only plans: the store cannot be used";
+    let planned = |run: &RunEntry| {
+        let is_plan = run.kind == RunKind::Plan && run.status == RunStatus::Pending;
+        is_plan && run.hint.as_deref() == Some(note)
+    };
+    assert!(found.iter().any(planned), "{found:?}");
     wait_until("the change is applied", async || {
         is_changed(&server, 2).await
     })
