@@ -32,6 +32,9 @@ pub(crate) struct ErrorBody {
     /// The day of a folded run.
     #[serde(skip_serializing_if = "Option::is_none")]
     folded: Option<Box<FoldedDay>>,
+    /// Why no run changes a device, in the answer about the state of the process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_applies: Option<String>,
 }
 
 impl WebError {
@@ -42,6 +45,7 @@ impl WebError {
                 error: error.into(),
                 hint: None,
                 folded: None,
+                no_applies: None,
             },
             retry_after: None,
         }
@@ -49,6 +53,12 @@ impl WebError {
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.body.hint = Some(hint.into());
+        self
+    }
+
+    /// The state of the process cannot be read: what the process knows of it.
+    pub(crate) fn no_applies(mut self, reason: Option<String>) -> Self {
+        self.body.no_applies = reason;
         self
     }
 

@@ -33,18 +33,20 @@ pub(super) struct ProcessStatus {
 }
 
 /// Show the state of the process and the counts of the fleet
+///
+/// While the store cannot be read, the error has the key `no_applies` with the reason why no run changes a device.
 #[utoipa::path(get, path = "/status", tag = "fleet",
-    responses((status = 200, body = ProcessStatus)))]
+    responses((status = 200, body = ProcessStatus), (status = 503, body = ErrorBody)))]
 pub(super) async fn status(
     State(state): State<WebState>,
     sender: Sender,
 ) -> ApiAnswer<ProcessStatus> {
+    let process = state.service(&sender.0).report().await;
+    let fleet = state.read(&sender.0, |reader| reader.fleet_counts()).await;
     Ok(Json(ProcessStatus {
         version: env!("CARGO_PKG_VERSION"),
-        process: state.service(&sender.0).report().await,
-        fleet: state
-            .read(&sender.0, |reader| reader.fleet_counts())
-            .await?,
+        fleet: fleet.map_err(|error| error.no_applies(process.condition.no_applies.clone()))?,
+        process,
     }))
 }
 

@@ -59,7 +59,7 @@ fn description(status: &str) -> &'static str {
         "410" => "The run was unchanged and is folded; the error has its day",
         "422" => "The body is invalid, or its key belongs to a different request",
         "429" => "Too many requests; the header `Retry-After` has the seconds until the next one",
-        "503" => "No run can start",
+        "503" => "The store cannot be used, or no run can start",
         _ => "The process failed",
     }
 }

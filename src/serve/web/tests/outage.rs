@@ -157,6 +157,13 @@ async fn without_the_database_scheduled_runs_plan_and_all_results_arrive_later()
         assert_eq!(status, 503, "{path}: {body}");
         assert!(body.contains("the database"), "{path}: {body}");
     }
+    let (status, body) = get("/api/v1/status").await;
+    let body: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(
+        (status, body["no_applies"].is_string()),
+        (503, true),
+        "{body}"
+    );
     assert_no_apply(&server).await;
     database.come_back();
     wait_for_results(&server).await;
