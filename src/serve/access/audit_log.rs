@@ -53,12 +53,15 @@ pub(crate) struct AuditEntry {
     pub(crate) result: AuditResult,
 }
 
-/// Whether an action was permitted.
+/// What became of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum AuditResult {
+    /// It was permitted, and began.
     Accepted,
     Refused,
+    /// It was permitted, and the process could not do it.
+    Failed,
 }
 
 impl AuditResult {
@@ -66,6 +69,7 @@ impl AuditResult {
         match self {
             Self::Accepted => "accepted",
             Self::Refused => "refused",
+            Self::Failed => "failed",
         }
     }
 }

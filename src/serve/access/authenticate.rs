@@ -85,8 +85,8 @@ pub(crate) struct AccessControl {
     logins: RateLimit,
     /// Refused requests that are recorded.
     refusals: RateLimit,
-    /// Refused workers in the log: they try again and again.
-    worker_warnings: RateLimit,
+    /// Refused workers in both logs: they try again and again.
+    worker_refusals: RateLimit,
     password_checks: Arc<Semaphore>,
     /// Is compared for unknown users, so that the time of a login does not depend on the user.
     no_password: PasswordHash,
@@ -169,7 +169,7 @@ impl AccessControl {
             requests: RateLimit::new(options.requests_per_minute, minute),
             logins: RateLimit::new(options.logins_per_minute, minute),
             refusals: RateLimit::new(REFUSALS_PER_MINUTE, minute),
-            worker_warnings: RateLimit::new(1, minute),
+            worker_refusals: RateLimit::new(1, minute),
             password_checks: Arc::new(Semaphore::new(PASSWORD_CHECKS)),
             no_password: hash_password(&SecretString::from(TokenText::random().expose())),
         }
@@ -301,7 +301,7 @@ impl AccessControl {
         let entry = entry_digest(entry.ok_or(Denied::WrongPassword)?);
         let name = user.to_owned();
         let user = SessionUser::Local { name, entry };
-        self.open_session(&user, time).await
+        self.open_session(&user, address, time).await
     }
 
     /// Exchanges a code for a session.
@@ -322,7 +322,8 @@ impl AccessControl {
         }
         self.record_login(OPERATOR, address, time, is_valid).await?;
         if is_valid {
-            self.open_session(&SessionUser::Operator, time).await
+            self.open_session(&SessionUser::Operator, address, time)
+                .await
         } else {
             Err(Denied::WrongCode)
         }
@@ -349,7 +350,7 @@ impl AccessControl {
                 self.record_login(&user.name, address, time, true).await?;
                 let settings = self.provider.clone().unwrap_or_default();
                 let user = SessionUser::Provider { user, settings };
-                self.open_session(&user, time).await
+                self.open_session(&user, address, time).await
             }
             Err(denied) => {
                 let sender = format!("{} provider", client_network(address));
@@ -365,16 +366,29 @@ impl AccessControl {
         }
     }
 
-    async fn open_session(&self, user: &SessionUser, time: Timestamp) -> Result<Login, Denied> {
+    /// Opens a session after its login is recorded. A second entry says that the store did not take it.
+    async fn open_session(
+        &self,
+        user: &SessionUser,
+        address: IpAddr,
+        time: Timestamp,
+    ) -> Result<Login, Denied> {
         let name = match user {
             SessionUser::Operator => OPERATOR,
             SessionUser::Local { name, .. } => name,
             SessionUser::Provider { user, .. } => &user.name,
         };
-        Ok(Login {
-            user: name.to_owned(),
-            session: self.sessions.open(user, time).await?,
-        })
+        match self.sessions.open(user, time).await {
+            Ok(session) => Ok(Login {
+                user: name.to_owned(),
+                session,
+            }),
+            Err(error) => {
+                let failed = login_entry(name, address, time, AuditResult::Failed);
+                self.record(failed).await;
+                Err(error.into())
+            }
+        }
     }
 
     /// Ends a session.
@@ -389,22 +403,14 @@ impl AccessControl {
         user: &str,
         address: IpAddr,
         time: Timestamp,
-        is_success: bool,
+        is_correct: bool,
     ) -> Result<(), Denied> {
-        let entry = AuditEntry {
-            time,
-            actor: user.to_owned(),
-            method: "login".to_owned(),
-            address: address.to_string(),
-            action: "login".to_owned(),
-            target: String::new(),
-            result: if is_success {
-                AuditResult::Accepted
-            } else {
-                AuditResult::Refused
-            },
+        let result = if is_correct {
+            AuditResult::Accepted
+        } else {
+            AuditResult::Refused
         };
-        if self.record(entry).await {
+        if self.record(login_entry(user, address, time, result)).await {
             Ok(())
         } else {
             Err(Denied::NotRecorded)
@@ -435,6 +441,18 @@ impl AccessControl {
             tracing::error!("{}", chain(error));
         }
         appended.is_ok()
+    }
+}
+
+fn login_entry(user: &str, address: IpAddr, time: Timestamp, result: AuditResult) -> AuditEntry {
+    AuditEntry {
+        time,
+        actor: user.to_owned(),
+        method: "login".to_owned(),
+        address: address.to_string(),
+        action: "login".to_owned(),
+        target: String::new(),
+        result,
     }
 }
 

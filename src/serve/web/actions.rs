@@ -1,6 +1,4 @@
-//! Actions of pages and the API: run, pause, resume. Each is in the audit log before it begins.
-
-use jiff::Timestamp;
+//! Actions of pages and the API: run, pause, resume. Each is in the audit log before it begins, and again if it fails.
 
 use super::action_sender::ActionSender;
 use super::state::WebState;
@@ -29,25 +27,59 @@ const MAX_REASON: usize = 500;
 const NOT_WAITING: &str = "the plan does not wait for an approval";
 
 impl ActionSender {
-    async fn record(
+    fn action<'a>(&'a self, state: &'a WebState, name: &'a str, target: &'a str) -> Action<'a> {
+        Action {
+            state,
+            sender: self,
+            name,
+            target,
+        }
+    }
+}
+
+/// An action of a sender, for the audit log.
+struct Action<'a> {
+    state: &'a WebState,
+    sender: &'a ActionSender,
+    name: &'a str,
+    target: &'a str,
+}
+
+impl Action<'_> {
+    /// Records the action and does it, unless it is refused. A second entry says that it failed.
+    async fn perform<T>(
         &self,
-        state: &WebState,
-        action: &str,
-        target: &str,
-        time: Timestamp,
         refusal: Option<WebError>,
-    ) -> Result<(), WebError> {
-        let result = if refusal.is_some() {
-            AuditResult::Refused
-        } else {
-            AuditResult::Accepted
+        work: impl Future<Output = Result<T, WebError>>,
+    ) -> Result<T, WebError> {
+        let result = match &refusal {
+            None => AuditResult::Accepted,
+            Some(refusal) if refusal.is_server_error() => AuditResult::Failed,
+            Some(_) => AuditResult::Refused,
         };
-        let entry = AuditEntry::new(&self.principal, &self.address.0.to_string(), action, time);
-        let entry = entry.target(target).result(result);
+        let access = &self.state.guard.access;
         // An action that cannot be recorded does not happen.
-        let recorded = state.guard.access.audit.append(entry).await;
+        let recorded = access.audit.append(self.entry(result)).await;
         recorded.map_err(|error| WebError::internal(&error))?;
-        refusal.map_or(Ok(()), Err)
+        if let Some(refusal) = refusal {
+            return Err(refusal);
+        }
+        let done = work.await;
+        if done.is_err() {
+            access.record(self.entry(AuditResult::Failed)).await;
+        }
+        done
+    }
+
+    fn entry(&self, result: AuditResult) -> AuditEntry {
+        let (sender, time) = (self.sender, clock::timestamp());
+        let entry = AuditEntry::new(
+            &sender.principal,
+            &sender.address.0.to_string(),
+            self.name,
+            time,
+        );
+        entry.target(self.target).result(result)
     }
 }
 
@@ -91,20 +123,20 @@ pub(super) async fn request_run(
         }
         refusal => refusal,
     };
-    sender
-        .record(state, action, device, clock::timestamp(), refusal)
-        .await?;
     let request = DeviceRequest {
         device: device.to_owned(),
         kind,
         requester: sender.requester(),
         key,
     };
-    state
-        .process()
-        .request(request)
+    let work = async {
+        let requested = state.process().request(request).await;
+        requested.map_err(|error| failed(&error))
+    };
+    sender
+        .action(state, action, device)
+        .perform(refusal, work)
         .await
-        .map_err(|error| failed(&error))
 }
 
 /// Withdraws a run that has not started.
@@ -122,14 +154,14 @@ pub(super) async fn cancel_run(
     let subject = found
         .as_ref()
         .map_or(run.to_owned(), |found| found.id.to_string());
+    let work = async {
+        let canceled = state.process().cancel(found?.id).await;
+        canceled.map_err(|error| failed(&error))
+    };
     sender
-        .record(state, "cancel", &subject, clock::timestamp(), refusal)
-        .await?;
-    state
-        .process()
-        .cancel(found?.id)
+        .action(state, "cancel", &subject)
+        .perform(refusal, work)
         .await
-        .map_err(|error| failed(&error))
 }
 
 /// Accepts the drift of a device.
@@ -139,27 +171,30 @@ pub(super) async fn accept_drift(
     device: &str,
 ) -> Result<AcceptedDrift, WebError> {
     let refusal = refusal(state, sender, device, Role::Apply).await?;
+    let work = async {
+        let requester = sender.requester();
+        let accepted = state.process().accept_drift(device, &requester).await;
+        accepted.map_err(|error| not_accepted(&error))
+    };
     sender
-        .record(state, "accept-drift", device, clock::timestamp(), refusal)
-        .await?;
-    let requester = sender.requester();
-    let accepted = state.process().accept_drift(device, &requester).await;
-    accepted.map_err(|error| {
-        let refused = match error {
-            AcceptDriftError::NoState(_)
-            | AcceptDriftError::Nothing { .. }
-            | AcceptDriftError::Uncommitted(_)
-            | AcceptDriftError::Git(GitError::BranchExists(_)) => StatusCode::CONFLICT,
-            AcceptDriftError::Read(_) | AcceptDriftError::Git(_) => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
-        };
-        let web_error = WebError::new(refused, chain(&error));
-        match error.hint() {
-            Some(hint) => web_error.hint(hint),
-            None => web_error,
-        }
-    })
+        .action(state, "accept-drift", device)
+        .perform(refusal, work)
+        .await
+}
+
+fn not_accepted(error: &AcceptDriftError) -> WebError {
+    let status = match error {
+        AcceptDriftError::NoState(_)
+        | AcceptDriftError::Nothing { .. }
+        | AcceptDriftError::Uncommitted(_)
+        | AcceptDriftError::Git(GitError::BranchExists(_)) => StatusCode::CONFLICT,
+        AcceptDriftError::Read(_) | AcceptDriftError::Git(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    let web_error = WebError::new(status, chain(error));
+    match error.hint() {
+        Some(hint) => web_error.hint(hint),
+        None => web_error,
+    }
 }
 
 /// Pauses the scheduled runs of a device.
@@ -169,21 +204,21 @@ pub(super) async fn pause(
     device: &str,
     reason: &str,
 ) -> Result<(), WebError> {
-    let now = clock::timestamp();
     let refusal = if reason.chars().count() > MAX_REASON {
         Some(long_reason())
     } else {
         current_device_refusal(state, sender, device).await?
     };
-    sender.record(state, "pause", device, now, refusal).await?;
     let pause = Pause {
-        since: now,
+        since: clock::timestamp(),
         // It is shown on pages and in logs.
         reason: printable::escape(reason).into_owned(),
         by: sender.requester(),
     };
-    let paused = state.process().set_pause(device, Some(pause)).await;
-    paused.map_err(|error| failed(&error))
+    sender
+        .action(state, "pause", device)
+        .perform(refusal, set_pause(state, device, Some(pause)))
+        .await
 }
 
 /// Resumes the scheduled runs of a device.
@@ -194,13 +229,14 @@ pub(super) async fn resume(
 ) -> Result<(), WebError> {
     let refusal = current_device_refusal(state, sender, device).await?;
     sender
-        .record(state, "resume", device, clock::timestamp(), refusal)
-        .await?;
-    state
-        .process()
-        .set_pause(device, None)
+        .action(state, "resume", device)
+        .perform(refusal, set_pause(state, device, None))
         .await
-        .map_err(|error| failed(&error))
+}
+
+async fn set_pause(state: &WebState, device: &str, pause: Option<Pause>) -> Result<(), WebError> {
+    let set = state.process().set_pause(device, pause).await;
+    set.map_err(|error| failed(&error))
 }
 
 /// As [`refusal`], of what needs a device of the settings and the role `apply`.
@@ -242,15 +278,15 @@ pub(super) async fn request_approval(
         }
         refusal => refusal,
     };
-    let now = clock::timestamp();
+    let work = async {
+        let (process, person) = (state.process(), sender.principal.person());
+        let requested = process.request_approval(device, sender.requester(), person);
+        requested.await.map_err(|error| failed(&error))
+    };
     sender
-        .record(state, "request-approval", device, now, refusal)
-        .await?;
-    let person = sender.principal.person();
-    let requested = state
-        .process()
-        .request_approval(device, sender.requester(), person);
-    requested.await.map_err(|error| failed(&error))
+        .action(state, "request-approval", device)
+        .perform(refusal, work)
+        .await
 }
 
 /// Approves a plan, or rejects it for a reason.
@@ -260,7 +296,6 @@ pub(super) async fn decide(
     id: i64,
     rejection: Option<&str>,
 ) -> Result<(), WebError> {
-    let now = clock::timestamp();
     let action = if rejection.is_some() {
         "reject"
     } else {
@@ -277,19 +312,24 @@ pub(super) async fn decide(
             (approval_target(&found.device, id), refusal)
         }
     };
-    sender.record(state, action, &target, now, refusal).await?;
     let decision = ApprovalDecision {
         is_approved: rejection.is_none(),
         by: sender.principal.name.clone(),
         reason: printable::escape(rejection.unwrap_or_default()).into_owned(),
-        time: now,
+        time: clock::timestamp(),
     };
-    let decided = state.process().decide(id, decision).await;
-    if decided.map_err(|error| WebError::of_store(&error))? {
-        Ok(())
-    } else {
-        Err(WebError::new(StatusCode::CONFLICT, NOT_WAITING))
-    }
+    let work = async {
+        let decided = state.process().decide(id, decision).await;
+        if decided.map_err(|error| WebError::of_store(&error))? {
+            Ok(())
+        } else {
+            Err(WebError::new(StatusCode::CONFLICT, NOT_WAITING))
+        }
+    };
+    sender
+        .action(state, action, &target)
+        .perform(refusal, work)
+        .await
 }
 
 /// Why a person may not decide about a plan.

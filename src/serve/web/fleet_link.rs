@@ -75,7 +75,7 @@ impl FromRequestParts<WebState> for Worker {
     async fn from_request_parts(parts: &mut Parts, state: &WebState) -> Result<Self, WebError> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
         let ConnectInfo(peer) = *peer.expect("each connection has an address");
-        worker(state, parts, peer).map(Self)
+        worker(state, parts, peer).await.map(Self)
     }
 }
 
@@ -113,7 +113,11 @@ async fn work(
 }
 
 /// The worker that sends a request, with a protocol that this process knows.
-fn worker(state: &WebState, parts: &Parts, peer: SocketAddr) -> Result<WorkerIdentity, WebError> {
+async fn worker(
+    state: &WebState,
+    parts: &Parts,
+    peer: SocketAddr,
+) -> Result<WorkerIdentity, WebError> {
     let text = |name: &str| {
         parts
             .headers
@@ -131,7 +135,7 @@ fn worker(state: &WebState, parts: &Parts, peer: SocketAddr) -> Result<WorkerIde
         (None, None) => Err(Denied::NoWorkerProof),
     };
     let access = &state.guard.access;
-    let worker = access.worker(proof, peer.ip(), clock::timestamp())?;
+    let worker = access.worker(proof, peer.ip(), clock::timestamp()).await?;
     let protocol = text(PROTOCOL_HEADER).unwrap_or("none");
     let number = protocol.parse::<u32>().unwrap_or_default();
     if share_a_fleet(number, PROTOCOL) {

@@ -108,6 +108,11 @@ impl WebError {
         &self.body.error
     }
 
+    /// Whether the process failed, and not the request.
+    pub(super) fn is_server_error(&self) -> bool {
+        self.status.is_server_error()
+    }
+
     fn is_login_required(&self) -> bool {
         self.status == StatusCode::UNAUTHORIZED
     }

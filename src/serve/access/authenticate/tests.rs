@@ -2,6 +2,7 @@
 
 use super::super::access_rules::{ApiToken, LocalUser, TrustedProxy};
 use super::super::audit_log::AuditFilter;
+use super::super::worker_entry::WorkerProof;
 use super::*;
 use crate::clock;
 use crate::history::HistoryOptions;
@@ -88,6 +89,12 @@ impl TestAccess {
         self.control
             .principal(&origin, clock::instant(), clock::timestamp())
             .await
+    }
+
+    /// The audit log, newest first.
+    fn entries(&self) -> Vec<AuditEntry> {
+        let log = &self.control.audit;
+        log.newest(&AuditFilter::default(), 10).unwrap()
     }
 
     async fn login(&self, user: &str, password: &str) -> Result<Login, Denied> {
@@ -219,13 +226,58 @@ async fn access_by_password_ends_with_logout_and_removal_of_the_user() {
         access.principal(LOOPBACK, None, Some(session), None).await,
         Ok(None)
     );
-    let entries = access
-        .control
-        .audit
-        .newest(&AuditFilter::default(), 10)
-        .unwrap();
+    let entries = access.entries();
     let results: Vec<&str> = entries.iter().map(|entry| entry.result.word()).collect();
     assert_eq!(results, ["accepted", "refused", "refused", "refused"]);
+}
+
+#[tokio::test]
+async fn access_by_a_login_that_the_store_does_not_take_is_recorded_as_failed() {
+    let access = access(AccessOptions::default());
+    let file = access.path.with_file_name("history.db");
+    let file = rusqlite::Connection::open(file).unwrap();
+    file.execute_batch("DROP TABLE browser_session").unwrap();
+    let denied = access.login("alice", "correct").await.err();
+    assert!(matches!(denied, Some(Denied::NoStore(_))), "{denied:?}");
+    let entries = access.entries();
+    let entries = entries.iter();
+    let entries: Vec<_> = entries
+        .map(|entry| (&*entry.actor, entry.result.word()))
+        .collect();
+    assert_eq!(entries, [("alice", "failed"), ("alice", "accepted")]);
+}
+
+#[tokio::test]
+async fn refused_workers_are_recorded_once_in_a_minute() {
+    let access = access(AccessOptions::default());
+    let time = clock::timestamp();
+    let token = || Ok(WorkerProof::Token("swt_unknown"));
+    let certificate = || Ok(WorkerProof::Certificate(vec!["w1.test".to_owned()]));
+    for proof in [token(), token(), certificate()] {
+        access
+            .control
+            .worker(proof, LOOPBACK, time)
+            .await
+            .unwrap_err();
+    }
+    let other = access.control.worker(certificate(), OTHER, time).await;
+    other.unwrap_err();
+    let entries = access.entries();
+    let entries = entries.iter();
+    let entries: Vec<_> = entries
+        .map(|one| [&*one.actor, &*one.address, &*one.action, &*one.target])
+        .collect();
+    let (of_token, of_certificate) = (
+        "the token is that of no worker, or has expired",
+        "no worker has a certificate for w1.test, or its access has expired",
+    );
+    assert_eq!(
+        entries,
+        [
+            ["w1.test", "192.0.2.1", "join", of_certificate],
+            ["", "127.0.0.1", "join", of_token],
+        ]
+    );
 }
 
 #[tokio::test]

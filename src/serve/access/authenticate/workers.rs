@@ -6,12 +6,14 @@ use jiff::Timestamp;
 
 use super::{AccessControl, Denied};
 use crate::clock;
-use crate::serve::access::{TokenText, WorkerIdentity, WorkerProof, client_network};
+use crate::serve::access::{
+    AuditEntry, AuditResult, TokenText, WorkerIdentity, WorkerProof, client_network,
+};
 
 impl AccessControl {
-    /// The worker with this token or certificate. Guesses of an address are limited, and the log has those that are
-    /// refused.
-    pub(crate) fn worker(
+    /// The worker with this token or certificate. Guesses of an address are limited. Of those that are refused, the log
+    /// and the audit log have one in a minute: the sender cannot fill the disk.
+    pub(crate) async fn worker(
         &self,
         proof: Result<WorkerProof<'_>, Denied>,
         address: IpAddr,
@@ -37,11 +39,29 @@ impl AccessControl {
         );
         let limit = self.requests.acquire(&sender, now);
         limit.map_err(|retry| Denied::TooMany { retry })?;
-        if self.worker_warnings.acquire(&sender, now).is_ok() {
+        if self.worker_refusals.acquire(&sender, now).is_ok() {
             let text = denied.to_string();
             let text = switchtender_devices::printable::escape(&text);
             tracing::warn!(%address, "a worker is refused: {text}");
+            self.record(refused_worker(&denied, address, time)).await;
         }
         Err(denied)
+    }
+}
+
+fn refused_worker(denied: &Denied, address: IpAddr, time: Timestamp) -> AuditEntry {
+    // Only a CA of the hub confirms names.
+    let names = match denied {
+        Denied::UnknownCertificate { names } => names.join(", "),
+        _ => String::new(),
+    };
+    AuditEntry {
+        time,
+        actor: names,
+        method: "worker".to_owned(),
+        address: address.to_string(),
+        action: "join".to_owned(),
+        target: denied.to_string(),
+        result: AuditResult::Refused,
     }
 }

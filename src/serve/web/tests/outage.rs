@@ -16,7 +16,7 @@ use crate::history::StoreLocation;
 use crate::history::runs::{RunEntry, RunFilter};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
-use crate::serve::access::Role;
+use crate::serve::access::{AuditFilter, AuditLog, Role};
 use crate::serve::fleet::{LoadContext, ServeFleet};
 use crate::serve::settings::ServeSettings;
 use crate::serve::watched_files::WatchedFiles;
@@ -165,6 +165,11 @@ async fn without_the_database_scheduled_runs_plan_and_all_results_arrive_later()
         "{body}"
     );
     assert_no_apply(&server).await;
+    let audit = AuditLog::at(server.paths.audit_log());
+    let entries = audit.newest(&AuditFilter::default(), 2).unwrap();
+    let entries = entries.iter().map(|one| (&*one.target, one.result.word()));
+    let entries: Vec<_> = entries.collect();
+    assert_eq!(entries, [("sw1", "failed"), ("sw1", "accepted")]);
     database.come_back();
     wait_for_results(&server).await;
     let found = runs(&server).await;
