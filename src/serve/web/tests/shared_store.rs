@@ -1,8 +1,10 @@
 //! Several processes with one PostgreSQL database: each shows all, and requests reach the node of the device.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
+use switchtender_devices::session::fence::Fence as _;
 use switchtender_devices::task;
 use test_support::postgresql::PostgreSql;
 
@@ -11,6 +13,11 @@ use crate::history::leases::NodeRecord;
 use crate::history::{RunId, StoreLocation};
 use crate::serve::access::Role;
 use crate::serve::lease::protocol::PROTOCOL;
+
+const DASHBOARD: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/examples/grafana/switchtender.json"
+));
 
 /// A node of some sites. Without one: of those that no other node names.
 pub(super) fn node(name: &str, sites: &[&str]) -> NodeRecord {
@@ -117,6 +124,26 @@ async fn requests_arrive_at_the_node_of_the_device() {
     assert!(page.contains("No release is published"), "{page}");
     let releases = other.json("/api/v1/releases").await;
     assert_eq!(releases, json!({"releases": []}));
+    // The dashboard has metrics that nodes have.
+    let right = owner.service.device_right("sw0").unwrap();
+    right.lease.unwrap().check().unwrap();
+    let with_file = TestServer::start(TestOptions::default()).await;
+    let mut exported = String::new();
+    for server in [&owner, &with_file] {
+        let metrics = server.get(Role::View, "/metrics").send().await.unwrap();
+        exported += &text(metrics).await.1;
+    }
+    let is_exported = |metric: &str| {
+        let line = |start: &str| exported.lines().any(|line| line.starts_with(start));
+        line(&format!("# TYPE {metric} ")) || line(&format!("{metric}{{"))
+    };
+    let metrics = DASHBOARD.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let metrics = metrics.filter(|word| word.starts_with("switchtender_"));
+    let metrics: BTreeSet<&str> = metrics.collect();
+    assert!(metrics.contains("switchtender_fleet_site_lateness_seconds"));
+    for metric in metrics {
+        assert!(is_exported(metric), "{metric}: {exported}");
+    }
     // A site whose node is missing is shown.
     let leases = owner.service.leases().unwrap();
     assert_eq!(leases.no_node(), None);
