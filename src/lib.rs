@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod cli;
 pub mod clock;
 pub mod compat;
+pub(crate) mod counted;
 pub(crate) mod coverage;
 pub(crate) mod desired_state;
 pub(crate) mod device_conf;

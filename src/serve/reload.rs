@@ -10,6 +10,7 @@ use super::service::Service;
 use super::settings::ServeSettings;
 use super::watched_files::WatchedFiles;
 use crate::clock;
+use crate::counted::counted;
 use crate::diagnostic::limit;
 use crate::diagnostic::terminal::{self, RenderOptions};
 
@@ -60,11 +61,12 @@ impl Service {
             Ok(settings) => context.inputs.load(settings, context, &mut files).await,
             Err(findings) => Err(LoadFleetError::Findings(findings)),
         };
-        let mut unused_release = None;
+        let (mut loaded_release, mut unused_release) = (None, None);
         let (result, is_used) = match loaded {
             Ok(fleet) => {
                 log_warnings(&fleet);
                 let release = fleet.release;
+                loaded_release = release.map(|release| (release, fleet.scheduled().len()));
                 let used = self
                     .use_fleet(fleet)
                     .await
@@ -91,11 +93,17 @@ impl Service {
                 condition.loaded = Some(clock::timestamp());
                 let rejected = condition.rejected_release.clone();
                 drop(condition);
-                match rejected {
-                    None => tracing::warn!("the settings are loaded again"),
+                match (rejected, loaded_release) {
+                    (None, None) => tracing::warn!("the settings are loaded again"),
+                    (None, Some((release, devices))) => {
+                        let devices = counted(devices, "device");
+                        tracing::warn!("release {release} is loaded: it has {devices}");
+                    }
                     // It is tried again and again.
-                    reason if reason == rejected_before => {}
-                    Some(reason) => tracing::error!("the newest release is not used: {reason}"),
+                    (reason, _) if reason == rejected_before => {}
+                    (Some(reason), _) => {
+                        tracing::error!("the newest release is not used: {reason}")
+                    }
                 }
                 self.inner.wake.notify_one();
                 if let Some(leases) = self.leases() {

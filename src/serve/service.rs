@@ -32,6 +32,7 @@ use super::schedule::DeviceSchedule;
 use super::settings::ServeSettings;
 use super::spool::{SPOOL_LIMIT, Spool, SpoolSize};
 use crate::clock;
+use crate::counted::counted;
 use crate::history::device_state::Pause;
 use crate::history::releases::ReleaseNumber;
 use crate::history::runs::RunEntry;
@@ -192,9 +193,8 @@ impl Service {
         if leases.is_none() {
             let interrupted = store.interrupt(now).await?;
             if interrupted > 0 {
-                tracing::warn!(
-                    "{interrupted} runs were interrupted by the end of the last process"
-                );
+                let runs = counted(interrupted, "run");
+                tracing::warn!("interrupted by the end of the last process: {runs}");
             }
         }
         let condition = Condition {

@@ -308,7 +308,7 @@ async fn systemd_is_notified() {
         process::within_limit(expected, received).await
     };
     let ready = next("READY=1").await;
-    assert!(ready.contains("STATUS=1 devices"), "{ready}");
+    assert!(ready.contains("STATUS=1 device,"), "{ready}");
     next("WATCHDOG=1").await;
     next("WATCHDOG=1").await;
     serve.stop().await;

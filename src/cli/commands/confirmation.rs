@@ -6,7 +6,8 @@ use switchtender_devices::names::DeviceName;
 
 use crate::cli::exit::{CommandError, eprint_notice, eprint_prompt};
 use crate::cli::options::output_format::RunOutput;
-use crate::cli::output::view::{DeviceSummary, FinishedDevice, ViewSender, counted};
+use crate::cli::output::view::{DeviceSummary, FinishedDevice, ViewSender};
+use crate::counted::counted;
 use crate::fleet::plan_confirmation::{ConfirmationStep, PlanConfirmation, PlannedRun};
 use crate::fleet::rollout::Batch;
 use crate::fleet::run_request::RunRequest;

@@ -21,9 +21,10 @@ use crate::cli::options::output_format::RunOutput;
 use crate::cli::options::run_arguments::{AllowedChange, ResourceFilterArgs, RunArgs};
 use crate::cli::options::target_options::TargetArgs;
 use crate::cli::output::view::{
-    self, DeviceSummary, FinishedDevice, RunScope, ViewSender, ViewTask, counted,
+    self, DeviceSummary, FinishedDevice, RunScope, ViewSender, ViewTask,
 };
 use crate::clock;
+use crate::counted::counted;
 use crate::fleet::device_run::DeviceRun;
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::limits::{Limits, Membership, Permit};

@@ -16,6 +16,7 @@ use crate::cli::options::global::Global;
 use crate::cli::options::serve_state;
 use crate::cli::options::store_options::{cannot_open, store_error};
 use crate::cli::runtime::block_on;
+use crate::counted::counted;
 use crate::fleet::device_run::STOP_GRACE;
 use crate::history::{HistoryStore, StoreLocation};
 use crate::serve::access::AccessPaths;
@@ -120,7 +121,10 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             inputs: inputs(&settings, &history, &state_dir).await?,
         };
         let fleet = load_fleet(settings, &context, &mut files).await?;
-        let devices = fleet.scheduled().len();
+        let devices = counted(fleet.scheduled().len(), "device");
+        let release = fleet
+            .release
+            .map(|release| format!(" of release {release}"));
         let opened = ServiceFiles::open(&paths);
         let opened =
             opened.map_err(|error| CommandError::new("cannot serve").with_source(error))?;
@@ -140,7 +144,8 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             .map_err(|error| CommandError::new("cannot use the webhooks").with_source(error))?;
         let watchdog = systemd::start_watchdog();
         let url = server.url();
-        let status = format!("{devices} devices, store {location}, pages {url}");
+        let release = release.unwrap_or_default();
+        let status = format!("{devices}{release}, store {location}, pages {url}");
         systemd::ready(&status);
         eprint_notice(&format!("serving {status}"));
         let side_work = async {

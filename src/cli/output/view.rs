@@ -41,7 +41,6 @@ use crate::report::{RunCounts, RunRecord, RunStatus};
 use device_outputs::DeviceOutputs;
 
 pub(crate) use device_names::{wrapped, wrapped_text};
-pub(crate) use summary::counted;
 pub(crate) use task::{ViewSender, ViewTask};
 
 /// A view of a run over devices.

@@ -13,6 +13,7 @@ use super::right::LeaseRight;
 use super::rule::{LeaseRule, NodeSituation, ShardProblem};
 use super::times::LeaseTimes;
 use crate::clock;
+use crate::counted::counted;
 use crate::history::leases::{DEFAULT_SITE, FleetTask, LeaseSubject, NodeRecord, Shard};
 use crate::history::run::RunRight;
 
@@ -168,10 +169,8 @@ impl Leases {
         match answer {
             Ok(answer) => {
                 if answer.interrupted > 0 {
-                    tracing::warn!(
-                        "{} runs were interrupted by the end of their node",
-                        answer.interrupted
-                    );
+                    let runs = counted(answer.interrupted, "run");
+                    tracing::warn!("interrupted by the end of their node: {runs}");
                 }
                 let changes = state.rule.answer((sent, now), &request, answer);
                 state.takeovers += u64::try_from(changes.taken_over).unwrap_or_default();

@@ -18,6 +18,13 @@ pub(crate) fn silent_seconds(node: &NodeRecord) -> i64 {
         .max(SHORTEST_SILENCE)
 }
 
+/// A beat that is older is late: the node may be lost.
+pub(crate) fn late_seconds(node: &NodeRecord) -> i64 {
+    let lease = Duration::from_millis(node.lease_ms);
+    let beat = LeaseTimes { lease }.beat();
+    i64::try_from(beat.as_secs()).unwrap_or(i64::MAX) + 1
+}
+
 /// A node that does not answer.
 pub(super) fn silence(node: &NodeStatus) -> String {
     let (name, age) = (&node.name, node.age_seconds);

@@ -103,7 +103,15 @@ impl ServeSettings {
     /// # Errors
     /// All errors of the file, among them the settings of a node.
     pub(crate) fn load_release(directory: &Path) -> Result<Self, Vec<Diagnostic>> {
-        let settings = Self::load(&directory.join(RELEASE_SETTINGS))?;
+        let path = directory.join(RELEASE_SETTINGS);
+        let settings = Self::load(&path).map_err(|mut errors| {
+            if directory.is_dir() && !path.exists() {
+                let hint = "write it with [defaults] and `state` or `catalog` in it, beside inventory.toml; \
+                            docs/fleet.md has an example";
+                errors.iter_mut().for_each(|error| error.help = Some(hint.to_owned()));
+            }
+            errors
+        })?;
         let errors: Vec<Diagnostic> = (settings.keys.node.iter())
             .map(|(key, span)| {
                 let text = format!("`{key}` is a setting of a node, not of a release");

@@ -266,6 +266,12 @@ async fn drain_and_stop_interrupt_no_run() {
     };
     let (mut owner, mut next) = fleet.pair().await;
     owner.stored("sw1", "changed").await;
+    let status = fleet.run(&["status"]).await;
+    assert!(
+        status.stdout.contains("site default: 1 shard, "),
+        "{}",
+        status.stdout
+    );
     fleet.command(&["drain", OWNER]).await;
     next.stored("sw1", "unchanged").await;
     owner.stop().await;
@@ -288,7 +294,13 @@ async fn evicted_node_is_replaced_at_once() {
     refused.assert_code(1);
     assert!(refused.stderr.contains("it is alive"), "{}", refused.stderr);
     owner.kill().await;
-    fleet.command(&["evict", OWNER, "--force"]).await;
+    let evicted = fleet.run(&["evict", OWNER, "--force"]).await;
+    evicted.assert_code(0);
+    assert!(
+        evicted.stdout.ends_with(" of the node one\n"),
+        "{}",
+        evicted.stdout
+    );
     left.stored("sw1", "unchanged").await;
     left.stop().await;
 }

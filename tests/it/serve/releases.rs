@@ -74,6 +74,7 @@ async fn release_with_references_is_published_and_applied() {
     )
     .unwrap();
     publish(&lab, &[]).await.assert_code(0);
+    serve.line("release 2 is loaded: it has 1 device").await;
     let second = serve.stored("sw1", "changed").await;
     let releases = super::query(&lab, &["fleet", "releases", "--output", "json"]).await;
     assert_eq!(
@@ -106,6 +107,13 @@ async fn release_with_references_is_published_and_applied() {
 #[tokio::test(flavor = "multi_thread")]
 async fn clear_secrets_are_not_published() {
     let lab = lab("postgresql://nobody@127.0.0.1:1/none").await;
+    fs::rename(lab.path("net/fleet.toml"), lab.path("fleet.toml")).unwrap();
+    let without = publish(&lab, &["--check"]).await;
+    without.assert_code(1);
+    let printed = without.text();
+    assert!(printed.contains("cannot read net/fleet.toml"), "{printed}");
+    assert!(printed.contains("write it with [defaults]"), "{printed}");
+    fs::rename(lab.path("fleet.toml"), lab.path("net/fleet.toml")).unwrap();
     let inventory = fs::read_to_string(lab.path("net/inventory.toml")).unwrap();
     let catalog = "{\"resources\": [{\"type\": \"Ntp_auth_key\", \"title\": \"7\",\n\
                    \"parameters\": {\"password\": \"s3cret-text\"}}]}";

@@ -25,6 +25,7 @@ const LAYERS: [Layers; 7] = [
                 "bounded_command",
                 "clock",
                 "compat",
+                "counted",
                 "error_chain",
                 "natural_order",
                 "parallel",

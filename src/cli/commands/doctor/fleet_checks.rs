@@ -4,6 +4,7 @@ use super::check_result::{CheckResult, CheckState};
 use super::worker_checks;
 use crate::cli::options::serve_state;
 use crate::clock;
+use crate::counted::counted;
 use crate::history::{HistoryCheck, HistoryError, HistoryStore, StoreLocation};
 use crate::serve::lease::fleet_status::FleetStatus;
 
@@ -57,7 +58,7 @@ fn status(location: StoreLocation) -> Result<FleetStatus, HistoryError> {
 
 fn results(status: &FleetStatus) -> Vec<CheckResult> {
     let (nodes, sites) = (status.nodes.len(), status.sites.len());
-    let summary = format!("{nodes} nodes, {sites} sites");
+    let summary = [counted(nodes, "node"), counted(sites, "site")].join(", ");
     let mut results = vec![CheckResult::new(SUBJECT, CheckState::Ok, summary)];
     let problems = status.problems.iter();
     results.extend(problems.map(|problem| {
@@ -67,10 +68,8 @@ fn results(status: &FleetStatus) -> Vec<CheckResult> {
     let warnings = status.warnings.iter();
     results.extend(warnings.map(|warning| CheckResult::new(SUBJECT, CheckState::Warning, warning)));
     if status.late_runs > 0 {
-        let text = format!(
-            "{} results came after another node had acquired the shard",
-            status.late_runs
-        );
+        let late = counted(status.late_runs, "result");
+        let text = format!("{late} came after another node had acquired the shard");
         results.push(CheckResult::new(SUBJECT, CheckState::Warning, text));
     }
     results

@@ -3,6 +3,7 @@
 use crate::cli::exit::{CommandError, Exit, print};
 use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::clock;
+use crate::counted::counted;
 use crate::history::HistoryStore;
 use crate::serve::lease::node_problems::silent_seconds;
 use crate::terminal_text::TerminalText;
@@ -44,7 +45,8 @@ pub(super) fn run(args: &FleetEvictArgs) -> Result<Exit, CommandError> {
         return Err(super::unknown_node(&args.node));
     };
     print(&TerminalText::of_line(format_args!(
-        "{freed} leases of the node {} are free",
+        "freed {} of the node {}",
+        counted(freed, "lease"),
         args.node
     )));
     Ok(Exit::SUCCESS)

@@ -16,6 +16,7 @@ use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::cli::runtime::block_on;
 use crate::cli::user_name;
 use crate::clock;
+use crate::counted::counted;
 use crate::desired_state::clear_secrets;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::git::GitDirectory;
@@ -92,7 +93,8 @@ pub(super) fn run(args: &FleetPublishArgs, global: &Global) -> Result<Exit, Comm
         None => {
             let count = files.into_files().len();
             print(&TerminalText::of_line(format_args!(
-                "{count} files can be published"
+                "{} can be published",
+                counted(count, "file")
             )));
             Ok(Exit::SUCCESS)
         }
@@ -132,7 +134,7 @@ async fn publish(
     let count = release.files.len();
     let published = store.write(move |writer| writer.publish(&release)).await;
     let text = match published.map_err(store_error)? {
-        Published::New(number) => format!("release {number}: {count} files{origin}"),
+        Published::New(number) => format!("release {number}: {}{origin}", counted(count, "file")),
         Published::Same(number) => {
             format!("release {number} has this content: nothing is published")
         }

@@ -2,6 +2,7 @@
 
 use crate::cli::exit::{CommandError, Exit, print};
 use crate::cli::options::store_options::{StoreOption, store_error};
+use crate::counted::counted;
 use crate::serve::lease::shard::MOST_SHARDS;
 use crate::terminal_text::TerminalText;
 
@@ -34,8 +35,9 @@ pub(super) fn run(args: &FleetReshardArgs) -> Result<Exit, CommandError> {
         return Err(CommandError::new(text).hint("run `switchtender fleet status` for the names"));
     }
     print(&TerminalText::of_line(format_args!(
-        "the site {} gets {shards} shards when its runs have ended",
-        args.site
+        "the site {} gets {} when its runs have ended",
+        args.site,
+        counted(shards, "shard")
     )));
     Ok(Exit::SUCCESS)
 }

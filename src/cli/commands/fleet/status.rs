@@ -4,6 +4,7 @@ use crate::cli::exit::{CommandError, Exit, print, print_json};
 use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::clock;
+use crate::counted::counted;
 use crate::serve::lease::fleet_status::FleetStatus;
 use crate::terminal_text::TerminalText;
 
@@ -50,12 +51,12 @@ fn human(status: &FleetStatus) -> TerminalText {
             .release
             .map_or_else(|| "-".to_owned(), |release| release.to_string());
         text.line(format_args!(
-            "node {}: {}, {} shards, {} runs, {} s late, load {} %, release {release}, {} (protocol {}), \
+            "node {}: {}, {}, {}, {} s late, load {} %, release {release}, {} (protocol {}), \
              last beat {} s ago, {sites}",
             node.name,
             node.state,
-            node.shards,
-            node.running,
+            counted(node.shards, "shard"),
+            counted(node.running, "run"),
             node.lateness_seconds,
             node.load_percent,
             node.program,
@@ -69,9 +70,9 @@ fn human(status: &FleetStatus) -> TerminalText {
             .map(|next| format!(", {next} soon"))
             .unwrap_or_default();
         text.line(format_args!(
-            "site {}: {} shards{next}, {} s late, guarantees: {}",
+            "site {}: {}{next}, {} s late, guarantees: {}",
             site.name,
-            site.shards,
+            counted(site.shards, "shard"),
             site.lateness_seconds,
             site.guarantee_counts()
         ));
@@ -88,7 +89,7 @@ fn human(status: &FleetStatus) -> TerminalText {
         text.line(format_args!("task {}: {owner}", task.task));
     }
     if status.late_runs > 0 {
-        text.line(format_args!("{} late results", status.late_runs));
+        text.line(counted(status.late_runs, "late result"));
     }
     for problem in &status.problems {
         text.line(format_args!("error: {problem}"));

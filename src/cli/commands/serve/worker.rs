@@ -127,6 +127,9 @@ pub(super) fn run(worker: WorkerStart<'_>) -> Result<Exit, CommandError> {
 /// What the worker does, in a line.
 fn status(service: &Service, link: &HubLink, name: &str) -> String {
     let report = service.report_of_node();
+    let release = report.condition.release;
+    let release = release.map(|release| format!(", release {release}"));
+    let release = release.unwrap_or_default();
     let hub = if link.is_reachable() {
         format!("hub {}", link.hub())
     } else {
@@ -143,7 +146,7 @@ fn status(service: &Service, link: &HubLink, name: &str) -> String {
         .no_runs
         .map(|reason| format!(", no run starts: {reason}"));
     let problem = problem.unwrap_or_default();
-    format!("the devices of the worker {name}, {hub}{waiting}{not_taken}{problem}")
+    format!("the devices of the worker {name}{release}, {hub}{waiting}{not_taken}{problem}")
 }
 
 /// Tells systemd when this changes, until the process stops.

@@ -8,6 +8,7 @@ use switchtender_devices::provider::driver_provider::Verdict;
 use super::device_names::wrapped;
 use super::{DeviceSummary, table};
 use crate::cli::options::view_arguments::ViewFilter;
+use crate::counted::counted;
 use crate::inventory::{SavePolicy, range};
 use crate::report::{RunCounts, RunRecord, RunStatus, UNREACHABLE};
 use crate::run_kind::RunKind;
@@ -352,14 +353,6 @@ fn changed_and_sent(counts: &RunCounts, noop: bool) -> (usize, usize) {
         (counts.pending, counts.to_send)
     } else {
         (counts.changed, counts.operations)
-    }
-}
-
-/// A number with its noun.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        count => format!("{count} {noun}s"),
     }
 }
 
