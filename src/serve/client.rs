@@ -151,6 +151,11 @@ impl ApiClient {
             .await
     }
 
+    /// The address of the page of a run.
+    pub(crate) fn page_of(&self, run: RunId) -> String {
+        format!("{}/runs/{run}", self.url)
+    }
+
     /// A request of the API that is answered at once.
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client

@@ -120,8 +120,14 @@ pub(crate) fn run(args: &RunDeviceArgs, _: &Global) -> Result<Exit, CommandError
                 text.line(format_args!("{}: {status}, run {run}", args.device));
                 if let Some(error) = result["error"].as_str() {
                     text.line(format_args!("  error: {error}"));
+                } else if let Some(note) = result["hint"].as_str() {
+                    text.line(format_args!("  {note}"));
                 }
-                text.line(format_args!("details: switchtender report {run}"));
+                if args.names_own_process() {
+                    text.line(format_args!("details: switchtender report {run}"));
+                } else {
+                    text.line(format_args!("details: {}", client.page_of(run)));
+                }
                 print(&text);
             }
         }
@@ -138,6 +144,11 @@ pub(crate) fn run(args: &RunDeviceArgs, _: &Global) -> Result<Exit, CommandError
 }
 
 impl RunDeviceArgs {
+    /// Whether other commands use the store of the process, too: that of the settings in the current directory.
+    fn names_own_process(&self) -> bool {
+        self.url.is_none() && self.state_dir.is_none() && self.config == Path::new(DEFAULT_SETTINGS)
+    }
+
     fn client(&self) -> Result<ApiClient, CommandError> {
         // An address and a token need no settings.
         let needs_settings = self.url.is_none() || self.token_file.is_none();
@@ -146,6 +157,18 @@ impl RunDeviceArgs {
         } else {
             None
         };
+        let is_worker = settings
+            .as_ref()
+            .is_some_and(|settings| settings.fleet.join.is_some());
+        if is_worker && self.url.is_none() {
+            let text = format!(
+                "cannot run {}: {} is that of a worker, which takes no requests",
+                self.device,
+                self.config.display()
+            );
+            return Err(CommandError::new(text)
+                .hint("run the command at a hub, or name one with --url and --token-file"));
+        }
         let paths = || {
             let state_dir = self.state_dir(settings.as_ref())?;
             Ok(AccessPaths::in_state_directory(&state_dir))

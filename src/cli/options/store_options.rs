@@ -7,6 +7,7 @@ use crate::cli::exit::CommandError;
 use crate::cli::options::serve_state;
 use crate::cli::options::state_root::state_root;
 use crate::history::{HistoryError, HistoryOptions, HistoryStore, StoreLocation};
+use crate::serve::settings::DEFAULT_SETTINGS;
 
 /// Names the store in the environment.
 const VARIABLE: &str = "SWITCHTENDER_STORE";
@@ -65,8 +66,15 @@ impl StoreOption {
                 None => HistoryOptions::at(state_root()?.join(DEFAULT_FILE)),
             },
         };
-        require_file(&options.location)?;
-        Ok(options)
+        match require_file(&options.location) {
+            Err(_) if self.store.is_none() && is_worker()? => {
+                let text = format!("{DEFAULT_SETTINGS} is that of a worker, which has no store");
+                Err(CommandError::new(text).hint(
+                    "run the command at a hub, or name its database with --store postgresql://…",
+                ))
+            }
+            checked => checked.map(|()| options),
+        }
     }
 
     /// The place of the store that the option, the environment or the settings name.
@@ -109,6 +117,12 @@ fn configured() -> Result<Option<HistoryOptions>, CommandError> {
     };
     let state_dir = serve_state::state_directory(&settings)?;
     Ok(Some(settings.history(&state_dir)))
+}
+
+/// Whether the settings in the current directory are those of a worker.
+fn is_worker() -> Result<bool, CommandError> {
+    let settings = serve_state::default_settings()?;
+    Ok(settings.is_some_and(|settings| settings.fleet.join.is_some()))
 }
 
 /// The store that an option or a variable names.

@@ -191,6 +191,8 @@ async fn run_command_requests_a_run_that_starts_at_once() {
     let printed = process::run(&lab, &[&arguments[..], &[&serve.url()]].concat()).await;
     printed.assert_code(0);
     printed.assert_contains("sw1: changed, run 1");
+    let page = format!("details: {}/runs/1\n", serve.url().trim_end_matches('/'));
+    printed.assert_contains(&page);
     let pages = Pages::of(&lab, &serve);
     let run = pages.json("/api/v1/runs/1").await;
     assert_eq!(run["requester"]["kind"], "command line");
@@ -271,7 +273,8 @@ async fn run_of_the_command_line_accepts_the_certificate_of_the_settings_only() 
     let run = process::run(&lab, &["run", "sw1", "--wait"]).await;
     run.assert_code(0);
     assert!(
-        run.stdout.starts_with("sw1: changed, run "),
+        run.stdout.starts_with("sw1: changed, run ")
+            && run.stdout.contains("details: switchtender report "),
         "{}",
         run.stdout
     );

@@ -395,6 +395,36 @@ async fn commands_beside_a_worker_only_plan() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn commands_about_the_fleet_name_a_hub_in_the_directory_of_a_worker() {
+    let lab = Lab::new();
+    write_settings(
+        &lab,
+        "state_dir = \"state\"\n[fleet]\nsites = [\"berlin\"]\n\
+         join = [\"https://hub.test\"]\ntoken = { env = \"WORKER_TOKEN\" }\n",
+    );
+    for (arguments, error) in [
+        (
+            ["fleet", "status"],
+            "serve.toml is that of a worker, which has no store",
+        ),
+        (
+            ["history", "sw1"],
+            "serve.toml is that of a worker, which has no store",
+        ),
+        (
+            ["run", "sw1"],
+            "serve.toml is that of a worker, which takes no requests",
+        ),
+    ] {
+        let refused = process::run(&lab, &arguments).await;
+        refused.assert_code(1);
+        let text = refused.text();
+        assert!(text.contains(error), "{text}");
+        assert!(text.contains("run the command at a hub, or name"), "{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_node_with_a_store_and_a_hub_is_refused() {
     let lab = Lab::new();
     write_settings(
