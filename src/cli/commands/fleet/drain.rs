@@ -111,7 +111,7 @@ mod tests {
                 is_evicted: false,
                 age_seconds,
             };
-            progress(&row, 1).map_err(|error| error.to_string())
+            progress(&row, 1).map_err(|error| error.message)
         };
         let beats = "the node ber-1 has 1 lease, its last beat was 4 s ago: each moves when its runs have ended";
         assert_eq!(progress(4, true).unwrap(), beats);
