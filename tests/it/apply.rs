@@ -25,7 +25,7 @@ mod interrupt;
 mod ios_ports;
 mod life_cycle;
 mod limits;
-mod load_balancer_types;
+pub(crate) mod load_balancer_types;
 mod mock;
 mod netconf_inactive;
 mod netconf_lock;

@@ -19,7 +19,7 @@ fn corpus(kind: &str) -> String {
 }
 
 /// The configuration with a secret in place of each mark, and the secrets.
-fn planted() -> (String, Vec<String>) {
+pub(crate) fn planted() -> (String, Vec<String>) {
     let corpus = corpus("planted");
     let (mut text, mut rest, mut secrets) = (String::new(), corpus.as_str(), Vec::new());
     while let Some((before, marked)) = rest.split_once('«') {

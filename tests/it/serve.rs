@@ -13,6 +13,7 @@ mod releases;
 mod web;
 mod webhook;
 mod worker;
+mod worker_secrets;
 
 use serde_json::Value;
 use test_support::catalog::vlan;

@@ -32,7 +32,7 @@ pub(super) async fn lab() -> Lab {
 }
 
 /// Secrets and uploads: nothing on the device tells their values.
-pub(super) fn secrets() -> Vec<Value> {
+pub(crate) fn secrets() -> Vec<Value> {
     vec![
         sensitive(
             resource(
