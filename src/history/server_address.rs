@@ -4,6 +4,7 @@
 //! certificate of the server is verified.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -183,17 +184,19 @@ impl ServerAddress {
         Ok(Some(MakeRustlsConnect::new(builder.with_no_client_auth())))
     }
 
-    /// Whether all its hosts are this one.
+    /// Whether all its hosts are this one. `hostaddr` replaces what their names mean.
     fn is_local(&self) -> bool {
-        self.config.get_hosts().iter().all(|host| match host {
-            Host::Unix(_) => true,
-            Host::Tcp(name) => {
-                name == "localhost"
-                    || name
-                        .parse::<std::net::IpAddr>()
-                        .is_ok_and(|address| address.is_loopback())
-            }
-        })
+        let addresses = self.config.get_hostaddrs();
+        addresses.iter().all(IpAddr::is_loopback)
+            && self.config.get_hosts().iter().all(|host| match host {
+                Host::Unix(_) => true,
+                Host::Tcp(name) => {
+                    name == "localhost"
+                        || name
+                            .parse::<IpAddr>()
+                            .is_ok_and(|address| address.is_loopback())
+                }
+            })
     }
 }
 
@@ -240,6 +243,11 @@ mod tests {
                 "postgresql://u@db/st?sslmode=verify-full&sslrootcert=/ca.pem",
                 Some(false),
             ),
+            (
+                "postgresql://u@localhost/st?hostaddr=192.0.2.1",
+                Some(false),
+            ),
+            ("postgresql://u@localhost/st?hostaddr=::1", Some(true)),
             ("postgresql://u:secret@db/st", None),
             ("postgresql://u@db/st?password=secret", None),
             ("postgresql://u@db/st?sslmode=require", None),
