@@ -1,5 +1,5 @@
 //! Several processes with one database change mock devices, while faults happen to processes, paths, clocks and the
-//! database.
+//! database. Where it is permitted, each process has a network namespace with a link that goes down.
 //!
 //! Each process wants other values, and they change all the time, so that every run writes. The devices log what
 //! arrives. No write may arrive after one of a newer lease, no run may write between those of another process, and no
@@ -13,6 +13,8 @@ mod database;
 mod evidence;
 mod fault;
 mod judge;
+mod lost_host;
+mod network;
 mod node;
 mod path;
 
@@ -24,12 +26,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use test_support::catalog::{catalog, resource, vlan};
 use test_support::lab::Lab;
+use test_support::stderr_note;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use database::{Database, Standby};
 use fault::Seed;
 use judge::Verdict;
+use network::NodeNetwork;
 use node::Node;
 
 /// The time of the sample.
@@ -110,7 +114,7 @@ async fn suffer(
         faults.spawn(async move {
             let mut suffered = Vec::new();
             while Instant::now() < end {
-                let fault = seed.fault();
+                let fault = seed.fault(nodes[at].network.is_some());
                 nodes[at].suffer(fault, seed.time(LEASE)).await;
                 suffered.push(format!("{fault:?}"));
                 tokio::time::sleep(seed.time(LEASE)).await;
@@ -144,6 +148,14 @@ async fn suffer(
     counts
 }
 
+/// A network for each process. `None`: this machine forbids it, and the test says so.
+fn networks() -> Option<Vec<NodeNetwork>> {
+    let networks: Result<_, _> = NODES.iter().map(|_| NodeNetwork::new()).collect();
+    networks
+        .inspect_err(|reason| stderr_note::print(&format!("no link goes down: {reason}")))
+        .ok()
+}
+
 /// A time of faults.
 struct Chaos {
     seed: u64,
@@ -160,6 +172,7 @@ impl Chaos {
         let mut lab = Lab::new();
         let devices = devices(&mut lab).await;
         let first = server.new_database();
+        let mut networks = networks().into_iter().flatten();
         let mut nodes = Vec::new();
         for (at, name) in NODES.into_iter().enumerate() {
             let is_shared = at == 0 || self.standby.is_some();
@@ -168,7 +181,8 @@ impl Chaos {
             } else {
                 server.new_database()
             };
-            nodes.push(Node::new(&lab, name, &server, &database).await);
+            let network = networks.next();
+            nodes.push(Node::new(&lab, name, network, (&server, &database)).await);
         }
         let nodes = Arc::new(nodes);
         let is_over = Arc::new(AtomicBool::new(false));

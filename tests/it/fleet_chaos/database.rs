@@ -4,12 +4,16 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use test_support::certificates::{TestAuthority, parameters};
 use test_support::postgresql::PostgreSql;
 
 use super::fault::DatabaseFault;
 
 /// How long a standby gets nothing before a failover that loses it.
 const LOST: Duration = Duration::from_millis(1500);
+
+/// The name of the server in its certificate.
+pub(super) const HOST: &str = "database.lab.test";
 
 /// What a standby has when it becomes the primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +28,8 @@ pub(super) struct Database {
     kind: Standby,
     /// The port of the primary.
     pub(super) port: Arc<AtomicU16>,
+    /// The CA certificate of the servers.
+    pub(super) authority: String,
     servers: Mutex<Servers>,
 }
 
@@ -37,10 +43,16 @@ struct Servers {
 impl Database {
     /// `None`: PostgreSQL or libfaketime is missing.
     pub(super) fn start(kind: Standby) -> Option<Self> {
-        let primary = PostgreSql::start_with_clock()?;
+        let directory = tempfile::tempdir().unwrap();
+        let authority = TestAuthority::new("chaos");
+        authority.issue(directory.path(), "server", &parameters(HOST, &[HOST]));
+        let file = |name| std::fs::read_to_string(directory.path().join(name)).unwrap();
+        let identity = (file("server.pem"), file("server.key"));
+        let primary = PostgreSql::start_with_clock((&identity.0, &identity.1))?;
         let database = Self {
             kind,
             port: Arc::new(AtomicU16::new(primary.port())),
+            authority: authority.pem().to_owned(),
             servers: Mutex::new(Servers {
                 standby: primary.start_standby(),
                 primary,

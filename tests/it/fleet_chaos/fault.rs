@@ -18,6 +18,8 @@ pub(super) enum Fault {
     Alone,
     /// The clock of its host is set for a time.
     Clock { hours: i8 },
+    /// Its link is down: what its kernel has not delivered arrives afterwards. It goes on, or it stops.
+    NoLink { is_paused: bool },
 }
 
 /// What happens to the database of all.
@@ -40,6 +42,11 @@ impl Fault {
         Self::Alone,
         Self::Clock { hours: 1 },
         Self::Clock { hours: -1 },
+    ];
+    /// Those of a process with a link of its own.
+    const OF_LINK: [Self; 2] = [
+        Self::NoLink { is_paused: false },
+        Self::NoLink { is_paused: true },
     ];
 }
 
@@ -73,8 +80,9 @@ impl Seed {
         of[usize::try_from(at).expect("a small number")]
     }
 
-    pub(super) fn fault(&mut self) -> Fault {
-        self.one(&Fault::ALL)
+    pub(super) fn fault(&mut self, has_link: bool) -> Fault {
+        let of_link = if has_link { &Fault::OF_LINK[..] } else { &[] };
+        self.one(&[&Fault::ALL[..], of_link].concat())
     }
 
     pub(super) fn database_fault(&mut self) -> DatabaseFault {
@@ -85,5 +93,38 @@ impl Seed {
     pub(super) fn time(&mut self, lease: Duration) -> Duration {
         let hundredths = 50 + self.next() % 150;
         lease * u32::try_from(hundredths).expect("a small number") / 100
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_has_its_faults() {
+        let faults = |of: usize, has_link: bool| {
+            let mut seed = Seed::new(7, of);
+            [(); 4].map(|()| {
+                let fault = seed.fault(has_link);
+                (fault, seed.time(Duration::from_secs(1)).as_millis())
+            })
+        };
+        let forward = Fault::Clock { hours: 1 };
+        let no_link = Fault::NoLink { is_paused: false };
+        let without = [
+            (Fault::Alone, 1480),
+            (forward, 1800),
+            (Fault::Paused, 1680),
+            (forward, 650),
+        ];
+        assert_eq!(faults(0, false), without);
+        let with = [
+            (no_link, 1480),
+            (forward, 1800),
+            (Fault::Alone, 1680),
+            (Fault::NoDevices, 650),
+        ];
+        assert_eq!(faults(0, true), with);
+        assert_eq!(faults(1, true)[1], (no_link, 1650));
     }
 }

@@ -1,5 +1,6 @@
 //! A process of the fleet with its own directory and paths, and the faults that happen to it.
 
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -10,19 +11,26 @@ use serde_json::Value;
 use test_support::host_clock::HostClock;
 use test_support::lab::Lab;
 use test_support::{interrupt, program};
+use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 
 use super::LIMIT;
-use super::database::Database;
+use super::database::{self, Database};
 use super::fault::Fault;
+use super::network::NodeNetwork;
 use super::path::{Path, PathState};
+
+/// Longer than devices need for an answer.
+const ANSWERS: Duration = Duration::from_millis(50);
 
 pub(super) struct Node {
     pub(super) name: &'static str,
     directory: PathBuf,
     environment: Vec<(String, String)>,
     clock: HostClock,
+    /// `None`: it is in that of the test.
+    pub(super) network: Option<NodeNetwork>,
     database: Path,
     /// With the platform of its device: what a REST server gets has no session that could be ended, so its path is cut.
     devices: Vec<(Path, PathState)>,
@@ -31,10 +39,24 @@ pub(super) struct Node {
 
 impl Node {
     /// Writes the files of a process. It reaches devices and the database of this name by paths of its own.
-    pub(super) async fn new(lab: &Lab, name: &'static str, database: &Database, of: &str) -> Self {
+    pub(super) async fn new(
+        lab: &Lab,
+        name: &'static str,
+        network: Option<NodeNetwork>,
+        (server, database): (&Database, &str),
+    ) -> Self {
         let directory = lab.path(&format!("node-{name}"));
         std::fs::create_dir_all(directory.join("catalogs")).unwrap();
-        let server = Path::to(&database.port).await;
+        let listen = async || match &network {
+            Some(network) => network.listen(),
+            None => TcpListener::bind("127.0.0.1:0").await.unwrap(),
+        };
+        let server_path = Path::to(&server.port, listen().await);
+        let address = match &network {
+            Some(network) => network.address,
+            None => Ipv4Addr::LOCALHOST,
+        };
+        let own = format!("address = \"{address}\"");
         let mut inventory = lab.defaults.clone();
         let mut devices = Vec::new();
         for (device, entry) in &lab.devices {
@@ -43,7 +65,8 @@ impl Node {
                 .find(|line| line.starts_with("port = "))
                 .unwrap();
             let port = line["port = ".len()..].parse().unwrap();
-            let path = Path::to(&Arc::new(AtomicU16::new(port))).await;
+            let path = Path::to(&Arc::new(AtomicU16::new(port)), listen().await);
+            let entry = entry.replace("address = \"127.0.0.1\"", &own);
             inventory.push_str(&entry.replace(line, &format!("port = {}", path.port)));
             let is_rest = device.starts_with("lb");
             devices.push((
@@ -56,7 +79,18 @@ impl Node {
             ));
         }
         std::fs::write(directory.join("inventory.toml"), inventory).unwrap();
-        let store = format!("postgresql://owner@127.0.0.1:{}/{of}", server.port);
+        let authority = directory.join("authority.pem");
+        std::fs::write(&authority, &server.authority).unwrap();
+        let port = server_path.port;
+        // What leaves the host is encrypted.
+        let store = match &network {
+            Some(_) => format!(
+                "postgresql://owner@{}:{port}/{database}?hostaddr={address}&sslrootcert={}",
+                database::HOST,
+                authority.display()
+            ),
+            None => format!("postgresql://owner@{address}:{port}/{database}"),
+        };
         let lease = super::LEASE.as_secs();
         let settings = format!(
             "listen = \"127.0.0.1:0\"\nstate_dir = \"state\"\nstore = \"{store}\"\n\
@@ -71,7 +105,8 @@ impl Node {
             directory,
             environment,
             clock,
-            database: server,
+            network,
+            database: server_path,
             devices,
             process: Mutex::default(),
         }
@@ -96,8 +131,15 @@ impl Node {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::from(program::switchtender(arguments));
+        let program = program::path();
+        let command = match &self.network {
+            Some(network) => network.command(program),
+            None => std::process::Command::new(program),
+        };
+        let mut command = Command::from(command);
         command
+            .args(arguments)
+            .env_remove("COLUMNS")
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .env_remove("SSH_AUTH_SOCK")
             .env_remove("SWITCHTENDER_STATE")
@@ -219,7 +261,27 @@ impl Node {
                 tokio::time::sleep(time).await;
                 self.clock.set(0);
             }
+            Fault::NoLink { is_paused } => {
+                let network = self.network.as_ref().expect("it has a link");
+                network.lose_packets();
+                // Answers still arrive: what the process sends then waits in its kernel.
+                tokio::time::sleep(ANSWERS).await;
+                network.take_down();
+                if is_paused {
+                    self.signal("-STOP").await;
+                }
+                tokio::time::sleep(time).await;
+                network.bring_up();
+                if is_paused {
+                    self.signal("-CONT").await;
+                }
+            }
         }
+    }
+
+    /// The ports where it reaches its devices.
+    pub(super) fn device_ports(&self) -> impl Iterator<Item = u16> {
+        self.devices.iter().map(|(path, _)| path.port)
     }
 
     fn hold_devices(&self) {

@@ -1,4 +1,4 @@
-//! A path on loopback that holds what it has accepted, as a jump host does, or that is cut.
+//! A path that holds what it has accepted, as a jump host does, or that is cut.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -26,8 +26,7 @@ pub(super) struct Path {
 
 impl Path {
     /// A path to a port on loopback, which can become another one.
-    pub(super) async fn to(target: &Arc<AtomicU16>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    pub(super) fn to(target: &Arc<AtomicU16>, listener: TcpListener) -> Self {
         let port = listener.local_addr().unwrap().port();
         let state = watch::Sender::new(PathState::Open);
         let states = state.subscribe();

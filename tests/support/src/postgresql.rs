@@ -91,19 +91,20 @@ impl PostgreSql {
         })
     }
 
-    /// A server whose clock a test sets. `None`: PostgreSQL or libfaketime is missing, and the test says that it is
-    /// skipped.
+    /// A server whose clock a test sets, with a certificate and its key as PEM. `None`: PostgreSQL or libfaketime is
+    /// missing, and the test says that it is skipped.
     ///
     /// # Panics
     /// If the server does not start, or something is missing and required.
-    pub fn start_with_clock() -> Option<Self> {
+    pub fn start_with_clock(identity: (&str, &str)) -> Option<Self> {
         Self::start_with(&StartOptions {
+            identity: Some(identity),
             has_clock: true,
             ..StartOptions::default()
         })
     }
 
-    /// A standby of this server, to which it streams.
+    /// A standby of this server, to which it streams. It has the same certificate.
     ///
     /// # Panics
     /// If it does not start.
