@@ -98,10 +98,10 @@ fn begin_in(sandbox: &Sandbox, shard: &str, kind: RunKind) -> Result<RunId, Hist
     })
 }
 
-fn an_open_apply_of_another_shard_is_in_the_way_of_applies_only(engine: TestEngine) {
+fn an_open_apply_of_another_shard_prevents_applies_only(engine: TestEngine) {
     let sandbox = Sandbox::on(engine);
     let elsewhere = |kind| {
-        let asked = sandbox.history.write_and_wait(move |writer| {
+        let requested = sandbox.history.write_and_wait(move |writer| {
             let right = RunRight {
                 node: "node of munich/0".to_owned(),
                 shard: "munich/0".to_owned(),
@@ -109,7 +109,7 @@ fn an_open_apply_of_another_shard_is_in_the_way_of_applies_only(engine: TestEngi
             };
             writer.runs_elsewhere("sw1", kind, Some(&right))
         });
-        asked.unwrap()
+        requested.unwrap()
     };
     let leases = sandbox.history.write_and_wait(|writer| {
         for shard in ["berlin/0", "munich/0"] {
@@ -141,7 +141,7 @@ fn an_open_apply_of_another_shard_is_in_the_way_of_applies_only(engine: TestEngi
 }
 
 on_each_engine! {
-    an_open_apply_of_another_shard_is_in_the_way_of_applies_only,
+    an_open_apply_of_another_shard_prevents_applies_only,
 }
 
 #[test]

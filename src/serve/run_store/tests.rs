@@ -369,7 +369,7 @@ async fn a_lease_that_its_owner_takes_back_makes_no_result_late() {
 }
 
 #[tokio::test]
-async fn a_request_waits_for_the_apply_of_another_shard_and_says_so_once() {
+async fn a_request_waits_for_the_apply_of_another_shard_and_reports_it_once() {
     let Some(server) = PostgreSql::shared() else {
         return;
     };

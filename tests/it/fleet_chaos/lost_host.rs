@@ -25,7 +25,7 @@ async fn until(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// Two processes in these networks change a device. The host of the first one is lost.
-async fn lose_host(server: &Database, lab: &Lab, device: &str, networks: [NodeNetwork; 2]) {
+async fn disconnect_host(server: &Database, lab: &Lab, device: &str, networks: [NodeNetwork; 2]) {
     let database = server.new_database();
     let [lost, next] = networks.map(Some);
     let lost = Node::new(lab, "a", lost, (server, &database)).await;
@@ -44,7 +44,7 @@ async fn lose_host(server: &Database, lab: &Lab, device: &str, networks: [NodeNe
 
     until("written by the first process", || has_written(&lost)).await;
     let network = lost.network.as_ref().expect("it has one");
-    network.lose_packets();
+    network.drop_packets();
     let repeats = || lost.device_ports().any(|port| network.repeats(port));
     until("a write that does not arrive", repeats).await;
     network.take_down();
@@ -95,6 +95,6 @@ async fn write_of_a_lost_host_does_not_arrive_after_one_of_its_successor() {
         } else {
             lab.add_load_balancer(device, SLOW).await;
         }
-        lose_host(&server, &lab, device, networks).await;
+        disconnect_host(&server, &lab, device, networks).await;
     }
 }

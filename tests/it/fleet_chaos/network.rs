@@ -109,7 +109,7 @@ impl NodeNetwork {
     }
 
     /// From now on, what the node sends is lost, and what is sent to it still arrives.
-    pub(super) fn lose_packets(&self) {
+    pub(super) fn drop_packets(&self) {
         let address = self.address.to_string();
         let neighbor = ["neighbor", "replace", &address, "lladdr", NOBODY];
         let permanent = ["dev", "node", "nud", "permanent"];

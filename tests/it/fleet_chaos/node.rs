@@ -263,7 +263,7 @@ impl Node {
             }
             Fault::NoLink { is_paused } => {
                 let network = self.network.as_ref().expect("it has a link");
-                network.lose_packets();
+                network.drop_packets();
                 // Answers still arrive: what the process sends then waits in its kernel.
                 tokio::time::sleep(ANSWERS).await;
                 network.take_down();

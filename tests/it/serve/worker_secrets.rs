@@ -234,12 +234,12 @@ async fn secrets_of_a_worker_are_neither_on_its_link_nor_in_the_database() {
     let own = SENT.iter().map(|(_, secret)| *secret);
     let own = own.chain([PASSWORD, ENABLE]).map(str::to_owned);
     // Of those on the device, the switch completes some words to other commands. Short ones can be anywhere.
-    let shown = site.switches["sw2"].running_config();
-    let shown: HashSet<&str> = shown.lines().map(str::trim).collect();
+    let rendered = site.switches["sw2"].running_config();
+    let rendered: HashSet<&str> = rendered.lines().map(str::trim).collect();
     let lines: Vec<&str> = configuration.lines().map(str::trim).collect();
     let on_device = on_device.into_iter().filter(|secret| {
         let mut lines = lines.iter().filter(|line| line.contains(secret.as_str()));
-        secret.len() >= 7 && lines.all(|line| shown.contains(line))
+        secret.len() >= 7 && lines.all(|line| rendered.contains(line))
     });
     let mut secrets: Vec<String> = own.chain(on_device).collect();
     assert!(secrets.len() >= 100, "{secrets:?}");
