@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
 
+use rustix::net::sockopt;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
@@ -33,6 +35,7 @@ impl Path {
         let target = Arc::clone(target);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
+                find_lost_peers(&stream);
                 let (mut states, target) = (states.clone(), Arc::clone(&target));
                 tokio::spawn(async move {
                     let opened = states.wait_for(|state| *state != PathState::Held).await;
@@ -63,6 +66,17 @@ impl Path {
     pub(super) fn set(&self, state: PathState) {
         self.state.send_replace(state);
     }
+}
+
+/// Devices end the sessions of hosts that are gone, as with `service tcp-keepalives-in`: later than a link is down, so that
+/// what a kernel repeats still arrives.
+fn find_lost_peers(stream: &TcpStream) {
+    const IDLE: Duration = Duration::from_secs(6);
+    const PROBES: u32 = 3;
+    sockopt::set_socket_keepalive(stream, true).unwrap();
+    sockopt::set_tcp_keepidle(stream, IDLE).unwrap();
+    sockopt::set_tcp_keepintvl(stream, Duration::from_secs(1)).unwrap();
+    sockopt::set_tcp_keepcnt(stream, PROBES).unwrap();
 }
 
 /// Forwards until one side ends, or the path is cut.
