@@ -70,7 +70,7 @@ pub(crate) struct Dispatcher {
     devices: HashMap<Arc<str>, Entry>,
     due: BTreeSet<(Timestamp, Arc<str>)>,
     queue: RunQueue,
-    /// The latest time that was the current one.
+    /// The latest time from which a device became due, since the clock was set back.
     now: Timestamp,
 }
 
@@ -92,6 +92,7 @@ impl Dispatcher {
         stored: &BTreeMap<String, StoredSchedule>,
         now: Timestamp,
     ) {
+        self.now = self.now.max(now);
         self.queue.set_limits(limits);
         let mut earlier = std::mem::take(&mut self.devices);
         self.due.clear();
@@ -260,6 +261,7 @@ impl Dispatcher {
                 &*waiting.device == device && matches!(waiting.cause, RunCause::Schedule)
             });
         } else if !self.queue.is_running(device) {
+            self.now = self.now.max(now);
             let due = entry.device.schedule.next_due(device, now);
             entry.next_due = Some(due);
             self.due.insert((due, Arc::clone(&entry.device.name)));
@@ -361,8 +363,9 @@ impl Dispatcher {
         ((!entry.is_paused).then_some(due), failures)
     }
 
-    /// Ends a run, as [`Dispatcher::after_run`] says.
+    /// Ends a run, as [`Dispatcher::after_run`] says. Its result can have been stored after the clock was set back.
     pub(crate) fn finish(&mut self, device: &str, is_failure: bool, now: Timestamp) {
+        self.now = self.now.max(now);
         self.queue.finish(device);
         let (due, failures) = self.after_run(device, is_failure, now);
         let Some(entry) = self.devices.get_mut(device) else {

@@ -166,6 +166,40 @@ fn a_clock_that_is_set_back_delays_no_run() {
     assert_eq!(next.duration_since(due), SignedDuration::from_mins(1));
 }
 
+/// Whatever made the device due while the clock was wrong, and without a start meanwhile.
+#[test]
+fn a_device_that_became_due_by_a_wrong_clock_runs_after_it_is_set_back() {
+    type Step = fn(&mut Dispatcher, Timestamp);
+    let steps: [(&str, Step); 3] = [
+        ("a run ends, and is stored later", |dispatcher, wrong| {
+            dispatcher.finish("sw1", false, wrong);
+        }),
+        ("the devices are replaced", |dispatcher, wrong| {
+            dispatcher.finish("sw1", false, wrong);
+            let devices = vec![device(every(60))];
+            dispatcher.set_devices(devices, at_once(1), &BTreeMap::new(), wrong);
+        }),
+        ("a pause ends", |dispatcher, wrong| {
+            let now = wrong - SignedDuration::from_hours(1);
+            dispatcher.finish("sw1", false, now);
+            dispatcher.set_paused("sw1", true, wrong);
+            dispatcher.set_paused("sw1", false, wrong);
+        }),
+    ];
+    for (name, step) in steps {
+        let start: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
+        let mut dispatcher = Dispatcher::new(at_once(1));
+        let devices = vec![device(every(60))];
+        dispatcher.set_devices(devices, at_once(1), &BTreeMap::new(), start);
+        let now = dispatcher.wake_at().unwrap();
+        assert!(dispatcher.next_start(now, PermittedRuns::All).is_some());
+        step(&mut dispatcher, now + SignedDuration::from_hours(1));
+        assert!(dispatcher.next_start(now, PermittedRuns::All).is_none());
+        let due = dispatcher.wake_at().unwrap();
+        assert!(due <= now + SignedDuration::from_mins(1), "{name}: {due}");
+    }
+}
+
 #[test]
 fn lateness_is_that_of_devices_that_are_due_while_no_run_starts() {
     let limits = at_once(1);
