@@ -21,8 +21,9 @@ const ADDRESSES: u32 = u32::from_be_bytes([198, 18, 0, 0]);
 const LINKS: u32 = 1 << 15;
 /// No interface has this address.
 const NOBODY: &str = "02:00:00:00:00:01";
-/// A state of a connection, as `/proc/net/tcp` has it.
-const ESTABLISHED: &str = "01";
+/// The states of a connection that can have sent bytes, as `/proc/net/tcp` has them: established, and those of one that its
+/// process has closed. The kernel repeats its bytes, too.
+const SENDING: [&str; 5] = ["01", "04", "08", "09", "0B"];
 
 /// A namespace with its link, which is named `node` there.
 #[derive(Debug)]
@@ -139,7 +140,7 @@ impl NodeNetwork {
             let words: Vec<&str> = line.split_whitespace().collect();
             let is_sent = |queue: &str| queue.starts_with("00000000:");
             matches!(&words[..], [_, _, remote, state, queue, ..]
-                if remote.ends_with(&remote_port) && *state == ESTABLISHED && !is_sent(queue))
+                if remote.ends_with(&remote_port) && SENDING.contains(state) && !is_sent(queue))
         })
     }
 }
