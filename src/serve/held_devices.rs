@@ -207,17 +207,15 @@ impl Service {
     }
 
     /// Runs the devices of the shards that this process has now.
-    pub(super) async fn use_shards(&self) {
+    ///
+    /// # Errors
+    /// If their schedules cannot be read. Until this succeeds, devices of new shards do not run.
+    pub(super) async fn use_shards(&self) -> Result<(), RunStoreError> {
         let fleet = self.fleet();
-        let used = self.schedule_held(&fleet).await;
-        let used = match used {
-            Ok(()) => self.try_find_requests().await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = used {
-            tracing::error!("cannot read the schedules of the acquired devices: {error}");
-        }
+        self.schedule_held(&fleet).await?;
+        self.try_find_requests().await?;
         self.inner.wake.notify_one();
+        Ok(())
     }
 
     /// Finds what other processes with this store have requested and paused.

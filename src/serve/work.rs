@@ -86,6 +86,7 @@ impl Service {
             Some(leases) => leases.changed.notified().await,
             None => std::future::pending().await,
         };
+        let mut has_shards = true;
         // The first tick is due at once; no run may start before it.
         self.check_space().await;
         let deliver = self.deliver_spooled();
@@ -105,14 +106,27 @@ impl Service {
                 () = &mut deliver => {}
                 () = &mut retention => {}
                 _ = space.tick() => self.check_space().await,
-                _ = requests.tick(), if is_shared => self.find_requests().await,
+                _ = requests.tick(), if is_shared => {
+                    if has_shards {
+                        self.find_requests().await;
+                    } else {
+                        // The leases stay, so nothing else would try again.
+                        has_shards = self.use_shards().await.is_ok();
+                    }
+                }
                 () = self.inner.requested.notified(), if is_shared => {
                     self.find_requests().await;
                     self.advance_approvals().await;
                 }
                 () = self.inner.approvals.notified() => self.advance_approvals().await,
                 _ = approvals.tick() => self.advance_approvals().await,
-                () = shards_changed() => self.use_shards().await,
+                () = shards_changed() => {
+                    let used = self.use_shards().await;
+                    if let Err(error) = &used {
+                        tracing::error!("cannot read the schedules of the acquired devices: {error}");
+                    }
+                    has_shards = used.is_ok();
+                }
             }
         }
         while runs.join_next().await.is_some() {}

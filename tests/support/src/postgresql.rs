@@ -335,8 +335,12 @@ impl PostgreSql {
             }
             std::thread::sleep(pause);
         }
-        let log = std::fs::read_to_string(self.directory.join("log"));
-        panic!("the server does not start: {}", log.unwrap_or_default());
+        panic!("the server does not start: {}", self.log());
+    }
+
+    /// What the server has logged, with the statements that failed.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.directory.join("log")).unwrap_or_default()
     }
 }
 

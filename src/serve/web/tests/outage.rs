@@ -8,11 +8,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchtender_devices::diagnostic::Source;
+use switchtender_devices::task;
 use test_support::postgresql::PostgreSql;
 use test_support::write_fault::WRITE_FAULTS;
 
 use super::harness::{TestOptions, TestServer, text};
+use super::shared_store::node;
 use crate::history::StoreLocation;
+use crate::history::leases::NodeRecord;
 use crate::history::runs::{RunEntry, RunFilter};
 use crate::report::RunStatus;
 use crate::run_kind::RunKind;
@@ -33,8 +36,8 @@ fn write_state(dir: &Path, vlan: u32) {
     }
 }
 
-/// A process that runs mock devices every second.
-async fn start(database: &str) -> TestServer {
+/// A process that runs mock devices every second. With a node, when it has leases.
+async fn start(database: &str, node: Option<NodeRecord>) -> TestServer {
     let dir = Arc::new(tempfile::tempdir().unwrap());
     fs::create_dir_all(dir.path().join("state/device")).unwrap();
     let inventory = DEVICES.map(|name| {
@@ -57,6 +60,7 @@ async fn start(database: &str) -> TestServer {
         fleet: Some(fleet.await.unwrap()),
         store: Some(StoreLocation::parse(database.as_ref(), "".as_ref()).unwrap()),
         dir: Some(dir),
+        node,
         ..TestOptions::default()
     })
     .await
@@ -136,7 +140,7 @@ async fn without_the_database_scheduled_runs_plan_and_all_results_arrive_later()
     }
     let database = PostgreSql::start(None).unwrap();
     let name = database.new_database();
-    let server = start(&database.address(&name)).await;
+    let server = start(&database.address(&name), None).await;
     wait_until("all devices are changed", async || {
         is_changed(&server, 1).await
     })
@@ -198,7 +202,7 @@ async fn without_writes_or_space_no_device_is_changed_and_nothing_is_lost() {
     for fault in WRITE_FAULTS {
         let database = PostgreSql::start(None).unwrap();
         let name = database.new_database();
-        let server = start(&database.address(&name)).await;
+        let server = start(&database.address(&name), None).await;
         wait_until("all devices are changed", async || {
             is_changed(&server, 1).await
         })
@@ -241,7 +245,7 @@ async fn runs_outlive_a_killed_database() {
     }
     let database = PostgreSql::start(None).unwrap();
     let name = database.new_database();
-    let server = start(&database.address(&name)).await;
+    let server = start(&database.address(&name), None).await;
     for kill in 0..KILLS {
         wait_until("each change is applied once", async || {
             is_changed(&server, kill + 1).await
@@ -267,4 +271,36 @@ async fn runs_outlive_a_killed_database() {
         .map(|run| json!(run.device))
         .collect();
     assert!(open.len() <= DEVICES.len(), "{open:?}");
+}
+
+/// The lease of a shard stays while the schedules of its devices cannot be read: they run when they can be.
+#[tokio::test(flavor = "multi_thread")]
+async fn devices_of_a_shard_run_though_their_schedules_could_not_be_read_at_first() {
+    if PostgreSql::shared().is_none() {
+        return;
+    }
+    let database = PostgreSql::start(None).unwrap();
+    let name = database.new_database();
+    let server = start(&database.address(&name), Some(node("one", &[]))).await;
+    database.execute(
+        &name,
+        "ALTER TABLE switchtender.schedule RENAME TO missing_schedule",
+    );
+    let service = server.service.clone();
+    let leases = task::spawn(async move { service.hold_leases().await });
+    wait_until("the shard is acquired and cannot be used", async || {
+        let is_acquired = server.service.device_right("sw1").is_some();
+        is_acquired && database.log().contains("\"schedule\" does not exist")
+    })
+    .await;
+    assert!(!leases.is_finished());
+    assert!(changed(&server).await.is_empty());
+    database.execute(
+        &name,
+        "ALTER TABLE switchtender.missing_schedule RENAME TO schedule",
+    );
+    wait_until("all devices are changed", async || {
+        is_changed(&server, 1).await
+    })
+    .await;
 }

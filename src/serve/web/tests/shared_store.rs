@@ -71,8 +71,8 @@ async fn requests_arrive_at_the_node_of_the_device() {
     let guarantees = nodes["sites"].as_array().unwrap().iter();
     let guarantees: Vec<_> = guarantees.map(|site| &site["guarantees"]).collect();
     assert_eq!(guarantees[0], &json!({"session": 1}), "{nodes}");
-    owner.service.use_shards().await;
-    other.service.use_shards().await;
+    owner.service.use_shards().await.unwrap();
+    other.service.use_shards().await.unwrap();
     for server in [&owner, &other] {
         let devices = server.json("/api/v1/devices").await;
         assert_eq!(devices["devices"].as_array().unwrap().len(), 3, "{devices}");
@@ -175,6 +175,6 @@ async fn forgets_what_is_gone(owner: &TestServer, other: &TestServer, runs: &[St
         leases.wake.notify_one();
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    owner.service.use_shards().await;
+    owner.service.use_shards().await.unwrap();
     assert_eq!(known().flatten().count(), 0);
 }
