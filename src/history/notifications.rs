@@ -1,7 +1,8 @@
 //! Notifications between the processes of one database: what one of them announces, all receive within milliseconds.
 //!
-//! They are hints: one that is lost costs time, and nothing else. Who needs to know reads the tables after
-//! [`StoreNotification::Restored`], and from time to time. A file has one process, and no notifications.
+//! They are hints. One that is lost costs time, or a line of a run that a page of another node follows until its result
+//! is stored. Who needs to know reads the tables after [`StoreNotification::Restored`], and from time to time. A file has
+//! one process, and no notifications.
 
 use tokio::sync::broadcast;
 

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use serde_json::json;
 use switchtender_devices::task;
 use test_support::postgresql::PostgreSql;
@@ -18,6 +19,7 @@ use crate::history::audit_copies::AuditCopyFilter;
 use crate::history::leases::{
     FleetTask, LeaseClaim, LeaseRequest, LeaseSubject, NodeRecord, Shard,
 };
+use crate::history::notifications::StoreNotification;
 use crate::history::puppetdb_commands::PuppetDbCommand;
 use crate::history::run::RunRight;
 use crate::history::{
@@ -454,6 +456,19 @@ async fn an_answer_of_a_proxy_is_none_of_a_hub() {
     }
 }
 
+/// The task of a hub that follows others: it receives all that they announce from now on.
+async fn follows_others(hub: &TestServer) -> AbortOnDropHandle<()> {
+    let mut notifications = hub.service.history().notifications();
+    let service = hub.service.clone();
+    let mut following = Box::pin(async move { service.follow_other_nodes().await });
+    // It subscribes at once.
+    assert!((&mut following).now_or_never().is_none());
+    let first = tokio::time::timeout(LIMIT, notifications.recv()).await;
+    let first = first.expect("the database answers").unwrap();
+    assert_eq!(first, StoreNotification::Restored);
+    task::spawn(following)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_is_live_at_another_hub() {
     use crate::history::RunEffect;
@@ -470,11 +485,7 @@ async fn a_run_is_live_at_another_hub() {
         .history()
         .write(|writer| writer.add_run(&new_run("sw0")));
     let run = run.await.unwrap();
-    let (one, other) = (owner.service.clone(), viewer.service.clone());
-    let tasks = [
-        switchtender_devices::task::spawn(async move { one.follow_other_nodes().await }),
-        switchtender_devices::task::spawn(async move { other.follow_other_nodes().await }),
-    ];
+    let tasks = [follows_others(&owner).await, follows_others(&viewer).await];
     let emit = |event| {
         owner.service.live().emit(LiveEvent {
             run,
