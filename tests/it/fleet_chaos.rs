@@ -1,4 +1,4 @@
-//! Several processes with one database change mock devices, while faults happen to processes, paths, clocks and the
+//! Hubs with one database and a worker change mock devices, while faults happen to processes, paths, clocks and the
 //! database. Where it is permitted, each process has a network namespace with a link that goes down.
 //!
 //! Each process wants other values, and they change all the time, so that every run writes. The devices log what
@@ -19,6 +19,7 @@ mod node;
 mod path;
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -40,7 +41,8 @@ use node::Node;
 const SAMPLE: Duration = Duration::from_secs(60);
 /// A limit that only a defect exceeds.
 const LIMIT: Duration = Duration::from_secs(180);
-const NODES: [&str; 3] = ["a", "b", "c"];
+const HUBS: [&str; 3] = ["a", "b", "c"];
+const WORKER: &str = "d";
 /// The lease of a process.
 const LEASE: Duration = Duration::from_secs(3);
 /// Between two changes of the desired values.
@@ -148,12 +150,14 @@ async fn suffer(
     counts
 }
 
-/// A network for each process. `None`: this machine forbids it, and the test says so.
-fn networks() -> Option<Vec<NodeNetwork>> {
-    let networks: Result<_, _> = NODES.iter().map(|_| NodeNetwork::new()).collect();
-    networks
+/// A network for each process. None has one where this machine forbids it, and the test says so.
+fn networks() -> [Option<NodeNetwork>; HUBS.len() + 1] {
+    let networks: Result<Vec<_>, _> = (0..=HUBS.len()).map(|_| NodeNetwork::new()).collect();
+    let networks = networks
         .inspect_err(|reason| stderr_note::print(&format!("no link goes down: {reason}")))
-        .ok()
+        .ok();
+    let mut networks = networks.into_iter().flatten();
+    std::array::from_fn(|_| networks.next())
 }
 
 /// A time of faults.
@@ -172,24 +176,31 @@ impl Chaos {
         let mut lab = Lab::new();
         let devices = devices(&mut lab).await;
         let first = server.new_database();
-        let mut networks = networks().into_iter().flatten();
+        let [networks @ .., network] = networks();
+        let address = network.as_ref().map(|network| network.address);
+        let worker_address = address.unwrap_or(Ipv4Addr::LOCALHOST);
         let mut nodes = Vec::new();
-        for (at, name) in NODES.into_iter().enumerate() {
-            let is_shared = at == 0 || self.standby.is_some();
+        for (name, network) in HUBS.into_iter().zip(networks) {
+            let is_shared = nodes.is_empty() || self.standby.is_some();
             let database = if is_shared {
                 first.clone()
             } else {
                 server.new_database()
             };
-            let network = networks.next();
-            nodes.push(Node::new(&lab, name, network, (&server, &database)).await);
+            let database = (&*server, &*database);
+            nodes.push(Node::hub(&lab, name, network, database, &[worker_address]).await);
+        }
+        // A worker has the database of its hubs.
+        if self.standby.is_some() {
+            let worker = Node::worker(&lab, WORKER, network, &server, &nodes).await;
+            nodes.push(worker);
         }
         let nodes = Arc::new(nodes);
         let is_over = Arc::new(AtomicBool::new(false));
         let values = change_values(Arc::clone(&nodes), devices.clone(), Arc::clone(&is_over));
         let values = tokio::spawn(values);
         nodes[0].start().await;
-        nodes[0].run(&["fleet", "reshard", "default", "3"]).await;
+        nodes[0].run(&["fleet", "reshard", "default", "4"]).await;
         server.watch(&first);
         for node in &nodes[1..] {
             node.take_key(&nodes[0]);
@@ -200,7 +211,8 @@ impl Chaos {
         all_are_changed(&lab, &devices, &nodes).await;
         is_over.store(true, Ordering::Relaxed);
         values.await.unwrap();
-        for node in nodes.iter() {
+        // The worker delivers its last results.
+        for node in nodes.iter().rev() {
             node.stop().await;
         }
         let mut evidence = evidence::read(&server, &first);
@@ -216,6 +228,7 @@ impl Chaos {
     fn print(&self, verdict: &Verdict, faults: &FaultCounts) {
         let Verdict {
             writes,
+            writers,
             takeovers,
             stale,
             overlapping,
@@ -226,15 +239,20 @@ impl Chaos {
             .iter()
             .map(|(fault, count)| format!("{fault} {count}"))
             .collect();
+        let writers: Vec<String> = writers
+            .iter()
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
         let of = match self.standby {
             Some(standby) => format!("{standby:?} standby").to_lowercase(),
             None => "control".to_owned(),
         };
         println!(
-            "seed {}, {of}, {} s: {writes} writes, {} stale, {} overlapping, {} results lost, {} doubled, \
+            "seed {}, {of}, {} s: {writes} writes ({}), {} stale, {} overlapping, {} results lost, {} doubled, \
              {takeovers} takeovers; faults: {}",
             self.seed,
             self.time.as_secs(),
+            writers.join(", "),
             stale.len(),
             overlapping.len(),
             lost.len(),

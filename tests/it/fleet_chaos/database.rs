@@ -1,13 +1,15 @@
 //! The database of the processes, and what happens to it.
 
-use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Mutex};
+use std::net::Ipv4Addr;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use test_support::certificates::{TestAuthority, parameters};
 use test_support::postgresql::PostgreSql;
 
 use super::fault::DatabaseFault;
+use super::path::Target;
 
 /// How long a standby gets nothing before a failover that loses it.
 const LOST: Duration = Duration::from_millis(1500);
@@ -26,10 +28,10 @@ pub(super) enum Standby {
 
 pub(super) struct Database {
     kind: Standby,
-    /// The port of the primary.
-    pub(super) port: Arc<AtomicU16>,
-    /// The CA certificate of the servers.
-    pub(super) authority: String,
+    /// The primary.
+    pub(super) primary: Target,
+    /// The CA of the servers, and of the hubs.
+    pub(super) authority: TestAuthority,
     servers: Mutex<Servers>,
 }
 
@@ -51,8 +53,8 @@ impl Database {
         let primary = PostgreSql::start_with_clock((&identity.0, &identity.1))?;
         let database = Self {
             kind,
-            port: Arc::new(AtomicU16::new(primary.port())),
-            authority: authority.pem().to_owned(),
+            primary: Target::new(Ipv4Addr::LOCALHOST, primary.port()),
+            authority,
             servers: Mutex::new(Servers {
                 standby: primary.start_standby(),
                 primary,
@@ -115,7 +117,8 @@ impl Database {
         }
         servers.primary.leave();
         servers.standby.promote();
-        self.port.store(servers.standby.port(), Ordering::Relaxed);
+        let port = servers.standby.port();
+        self.primary.port.store(port, Ordering::Relaxed);
         let next = servers.standby.start_standby();
         let primary = std::mem::replace(&mut servers.standby, next);
         let former = std::mem::replace(&mut servers.primary, primary);

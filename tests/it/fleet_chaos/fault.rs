@@ -9,12 +9,12 @@ pub(super) enum Fault {
     Killed,
     /// It stops for a time.
     Paused,
-    /// Its path to the database holds what it accepted.
-    NoDatabase,
+    /// Its path to the database, or its paths to the hubs, hold what they accepted.
+    NoStore,
     /// Its paths to the devices hold what they accepted.
     NoDevices,
-    /// Its path to the database is cut, those to the devices hold what they accepted, and it stops: what it sent before
-    /// arrives afterwards.
+    /// Its paths to the database or the hubs are cut, those to the devices hold what they accepted, and it stops: what it
+    /// sent before arrives afterwards.
     Alone,
     /// The clock of its host is set for a time.
     Clock { hours: i8 },
@@ -37,7 +37,7 @@ impl Fault {
     const ALL: [Self; 7] = [
         Self::Killed,
         Self::Paused,
-        Self::NoDatabase,
+        Self::NoStore,
         Self::NoDevices,
         Self::Alone,
         Self::Clock { hours: 1 },

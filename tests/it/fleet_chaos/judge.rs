@@ -55,6 +55,8 @@ pub(super) struct Evidence {
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) writes: usize,
+    /// The number of writes of each process.
+    pub(super) writers: BTreeMap<String, usize>,
     /// Leases that another process had before.
     pub(super) takeovers: usize,
     /// Writes after one of a newer lease.
@@ -94,6 +96,9 @@ impl Evidence {
         };
         for (device, writes) in &self.writes {
             verdict.writes += writes.len();
+            for write in writes {
+                *verdict.writers.entry(write.node.clone()).or_default() += 1;
+            }
             self.judge_order(device, writes, &mut verdict);
             self.judge_results(device, writes, &mut verdict);
         }

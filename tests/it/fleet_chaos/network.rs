@@ -33,6 +33,8 @@ pub(super) struct NodeNetwork {
     link: String,
     /// The address of the test.
     pub(super) address: Ipv4Addr,
+    /// The address of the node.
+    pub(super) own_address: Ipv4Addr,
 }
 
 impl NodeNetwork {
@@ -58,20 +60,21 @@ impl NodeNetwork {
             holder,
             link: String::new(),
             address: Ipv4Addr::UNSPECIFIED,
+            own_address: Ipv4Addr::UNSPECIFIED,
         };
-        let own = network.add_link()?;
+        network.add_link()?;
         let (address, link) = (format!("{}/30", network.address), &*network.link);
         run(Command::new("ip").args(["address", "add", &address, "dev", link]))?;
         run(Command::new("ip").args(["link", "set", link, "up"]))?;
-        let own = format!("{own}/30");
+        let own = format!("{}/30", network.own_address);
         network.run_within(&["address", "add", &own, "dev", "node"])?;
         network.run_within(&["link", "set", "node", "up"])?;
         network.run_within(&["link", "set", "lo", "up"])?;
         Ok(network)
     }
 
-    /// Returns the address of the node.
-    fn add_link(&mut self) -> Result<Ipv4Addr, String> {
+    /// Adds a link, with the addresses for it.
+    fn add_link(&mut self) -> Result<(), String> {
         let process = self.holder.id().to_string();
         for number in 0..LINKS {
             self.link = format!("swt{number}");
@@ -84,7 +87,8 @@ impl NodeNetwork {
             added?;
             let first = ADDRESSES + 4 * number;
             self.address = Ipv4Addr::from_bits(first + 1);
-            return Ok(Ipv4Addr::from_bits(first + 2));
+            self.own_address = Ipv4Addr::from_bits(first + 2);
+            return Ok(());
         }
         Err("all links are taken".to_owned())
     }

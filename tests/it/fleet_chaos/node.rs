@@ -3,11 +3,11 @@
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU16;
 use std::time::Duration;
 
 use serde_json::Value;
+use test_support::certificates::parameters;
+use test_support::free_port::free_port;
 use test_support::host_clock::HostClock;
 use test_support::lab::Lab;
 use test_support::{interrupt, program};
@@ -19,7 +19,7 @@ use super::LIMIT;
 use super::database::{self, Database};
 use super::fault::Fault;
 use super::network::NodeNetwork;
-use super::path::{Path, PathState};
+use super::path::{Path, PathState, Target};
 
 /// Longer than devices need for an answer.
 const ANSWERS: Duration = Duration::from_millis(50);
@@ -31,45 +31,116 @@ pub(super) struct Node {
     clock: HostClock,
     /// `None`: it is in that of the test.
     pub(super) network: Option<NodeNetwork>,
-    database: Path,
+    /// The port of its pages.
+    port: u16,
+    /// To the database, or to the hubs.
+    store: Vec<Path>,
     /// With the platform of its device: what a REST server gets has no session that could be ended, so its path is cut.
     devices: Vec<(Path, PathState)>,
     process: Mutex<Option<Child>>,
 }
 
 impl Node {
-    /// Writes the files of a process. It reaches devices and the database of this name by paths of its own.
-    pub(super) async fn new(
+    /// Writes the files of a process with the database of this name. Workers reach it by these addresses.
+    pub(super) async fn hub(
         lab: &Lab,
         name: &'static str,
         network: Option<NodeNetwork>,
         (server, database): (&Database, &str),
+        workers: &[Ipv4Addr],
     ) -> Self {
+        let mut node = Self::new(lab, name, network).await;
+        let path = Path::to(&server.primary, node.listen());
+        let (address, port) = (node.address(), path.port);
+        node.store.push(path);
+        let authority = node.directory.join("authority.pem");
+        std::fs::write(&authority, server.authority.pem()).unwrap();
+        // What leaves the host is encrypted.
+        let store = match &node.network {
+            Some(_) => format!(
+                "postgresql://owner@{}:{port}/{database}?hostaddr={address}&sslrootcert={}",
+                database::HOST,
+                authority.display()
+            ),
+            None => format!("postgresql://owner@{address}:{port}/{database}"),
+        };
+        let mut listen = Ipv4Addr::LOCALHOST;
+        let mut settings = String::new();
+        if !workers.is_empty() {
+            listen = node.own_address();
+            let names: Vec<String> = workers.iter().map(Ipv4Addr::to_string).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let certificate = parameters(name, &names);
+            server.authority.issue(&node.directory, "hub", &certificate);
+            settings.push_str("[web]\ncertificate = \"hub.pem\"\nkey = \"hub.key\"\n");
+        }
+        let listen = format!("listen = \"{listen}:{}\"\nstore = \"{store}\"\n", node.port);
+        node.write_settings(&format!("{listen}{settings}"), "");
+        node
+    }
+
+    /// Writes the files of a worker of these hubs. None of them runs.
+    pub(super) async fn worker(
+        lab: &Lab,
+        name: &'static str,
+        network: Option<NodeNetwork>,
+        server: &Database,
+        hubs: &[Self],
+    ) -> Self {
+        let mut node = Self::new(lab, name, network).await;
+        for hub in hubs {
+            let pages = Target::new(hub.own_address(), hub.port);
+            let path = Path::to(&pages, node.listen());
+            node.store.push(path);
+        }
+        let authority = node.directory.join("authority.pem");
+        std::fs::write(authority, server.authority.pem()).unwrap();
+        let address = node.address();
+        let urls = node.store.iter().map(|path| path.port);
+        let urls: Vec<_> = urls
+            .map(|port| format!("https://{address}:{port}"))
+            .collect();
+        let token = hubs[0].admit(name).await;
+        for hub in &hubs[1..] {
+            hub.take("serve/access.toml", &hubs[0]);
+        }
+        node.environment.push(("WORKER_TOKEN".to_owned(), token));
+        let join = format!(
+            "join = {urls:?}\nca_file = \"authority.pem\"\ntoken = {{ env = \"WORKER_TOKEN\" }}\n"
+        );
+        node.write_settings("", &join);
+        node
+    }
+
+    /// A process without settings. It reaches devices by paths of its own.
+    async fn new(lab: &Lab, name: &'static str, network: Option<NodeNetwork>) -> Self {
         let directory = lab.path(&format!("node-{name}"));
         std::fs::create_dir_all(directory.join("catalogs")).unwrap();
-        let listen = async || match &network {
-            Some(network) => network.listen(),
-            None => TcpListener::bind("127.0.0.1:0").await.unwrap(),
+        let clock = HostClock::new(directory.join("clock")).expect("the database has one");
+        let mut node = Self {
+            name,
+            directory,
+            environment: lab.environment.clone().into_iter().collect(),
+            clock,
+            network,
+            port: free_port(),
+            store: Vec::new(),
+            devices: Vec::new(),
+            process: Mutex::default(),
         };
-        let server_path = Path::to(&server.port, listen().await);
-        let address = match &network {
-            Some(network) => network.address,
-            None => Ipv4Addr::LOCALHOST,
-        };
-        let own = format!("address = \"{address}\"");
+        let own = format!("address = \"{}\"", node.address());
         let mut inventory = lab.defaults.clone();
-        let mut devices = Vec::new();
         for (device, entry) in &lab.devices {
             let line = entry
                 .lines()
                 .find(|line| line.starts_with("port = "))
                 .unwrap();
             let port = line["port = ".len()..].parse().unwrap();
-            let path = Path::to(&Arc::new(AtomicU16::new(port)), listen().await);
+            let path = Path::to(&Target::new(Ipv4Addr::LOCALHOST, port), node.listen());
             let entry = entry.replace("address = \"127.0.0.1\"", &own);
             inventory.push_str(&entry.replace(line, &format!("port = {}", path.port)));
             let is_rest = device.starts_with("lb");
-            devices.push((
+            node.devices.push((
                 path,
                 if is_rest {
                     PathState::Cut
@@ -78,38 +149,50 @@ impl Node {
                 },
             ));
         }
-        std::fs::write(directory.join("inventory.toml"), inventory).unwrap();
-        let authority = directory.join("authority.pem");
-        std::fs::write(&authority, &server.authority).unwrap();
-        let port = server_path.port;
-        // What leaves the host is encrypted.
-        let store = match &network {
-            Some(_) => format!(
-                "postgresql://owner@{}:{port}/{database}?hostaddr={address}&sslrootcert={}",
-                database::HOST,
-                authority.display()
-            ),
-            None => format!("postgresql://owner@{address}:{port}/{database}"),
-        };
-        let lease = super::LEASE.as_secs();
+        std::fs::write(node.directory.join("inventory.toml"), inventory).unwrap();
+        node
+    }
+
+    /// Writes the settings with these lines, and with these of the fleet.
+    fn write_settings(&self, lines: &str, of_fleet: &str) {
+        let (name, lease) = (self.name, super::LEASE.as_secs());
         let settings = format!(
-            "listen = \"127.0.0.1:0\"\nstate_dir = \"state\"\nstore = \"{store}\"\n\
-             [fleet]\nnode = \"{name}\"\nlease = \"{lease}s\"\n\
+            "state_dir = \"state\"\n{lines}\
+             [fleet]\nnode = \"{name}\"\nsites = [\"default\"]\nlease = \"{lease}s\"\n{of_fleet}\
              [defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n"
         );
-        std::fs::write(directory.join("serve.toml"), settings).unwrap();
-        let environment = lab.environment.clone().into_iter().collect();
-        let clock = HostClock::new(directory.join("clock")).expect("the database has one");
-        Self {
-            name,
-            directory,
-            environment,
-            clock,
-            network,
-            database: server_path,
-            devices,
-            process: Mutex::default(),
-        }
+        std::fs::write(self.directory.join("serve.toml"), settings).unwrap();
+    }
+
+    /// The address of the test for the process.
+    fn address(&self) -> Ipv4Addr {
+        let network = self.network.as_ref();
+        network.map_or(Ipv4Addr::LOCALHOST, |network| network.address)
+    }
+
+    /// The address of the process for the test.
+    fn own_address(&self) -> Ipv4Addr {
+        let network = self.network.as_ref();
+        network.map_or(Ipv4Addr::LOCALHOST, |network| network.own_address)
+    }
+
+    /// A port that only the process reaches.
+    fn listen(&self) -> TcpListener {
+        let Some(network) = &self.network else {
+            let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            listener.set_nonblocking(true).unwrap();
+            return TcpListener::from_std(listener).unwrap();
+        };
+        network.listen()
+    }
+
+    /// Permits a worker. Returns its token.
+    async fn admit(&self, worker: &str) -> String {
+        let mut command = self.command(&["access", "add-worker", worker, "--sites", "default"]);
+        let output = command.stdout(Stdio::piped()).output().await.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let token = String::from_utf8(output.stdout).unwrap();
+        token.trim().to_owned()
     }
 
     /// Replaces the catalog of a device.
@@ -125,9 +208,14 @@ impl Node {
 
     /// Copies the key of the stored states from a process that has run.
     pub(super) fn take_key(&self, other: &Self) {
-        let key = |node: &Self| node.directory.join("state/state.key");
-        std::fs::create_dir_all(self.directory.join("state")).unwrap();
-        std::fs::copy(key(other), key(self)).unwrap();
+        self.take("state.key", other);
+    }
+
+    /// Copies a file of the state directory of another process.
+    fn take(&self, file: &str, other: &Self) {
+        let path = |node: &Self| node.directory.join("state").join(file);
+        std::fs::create_dir_all(path(self).parent().unwrap()).unwrap();
+        std::fs::copy(path(other), path(self)).unwrap();
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -237,10 +325,10 @@ impl Node {
                 tokio::time::sleep(time).await;
                 self.signal("-CONT").await;
             }
-            Fault::NoDatabase => {
-                self.database.set(PathState::Held);
+            Fault::NoStore => {
+                self.set_store(PathState::Held);
                 tokio::time::sleep(time).await;
-                self.database.set(PathState::Open);
+                self.set_store(PathState::Open);
             }
             Fault::NoDevices => {
                 self.hold_devices();
@@ -248,12 +336,12 @@ impl Node {
                 self.open_devices();
             }
             Fault::Alone => {
-                self.database.set(PathState::Cut);
+                self.set_store(PathState::Cut);
                 self.hold_devices();
                 self.signal("-STOP").await;
                 tokio::time::sleep(time).await;
                 self.open_devices();
-                self.database.set(PathState::Open);
+                self.set_store(PathState::Open);
                 self.signal("-CONT").await;
             }
             Fault::Clock { hours } => {
@@ -282,6 +370,12 @@ impl Node {
     /// The ports where it reaches its devices.
     pub(super) fn device_ports(&self) -> impl Iterator<Item = u16> {
         self.devices.iter().map(|(path, _)| path.port)
+    }
+
+    fn set_store(&self, state: PathState) {
+        for path in &self.store {
+            path.set(state);
+        }
     }
 
     fn hold_devices(&self) {

@@ -1,5 +1,6 @@
 //! A path that holds what it has accepted, as a jump host does, or that is cut.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
@@ -19,6 +20,21 @@ pub(super) enum PathState {
     Cut,
 }
 
+/// Where a path leads.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) address: Ipv4Addr,
+    /// It can become another one.
+    pub(super) port: Arc<AtomicU16>,
+}
+
+impl Target {
+    pub(super) fn new(address: Ipv4Addr, port: u16) -> Self {
+        let port = Arc::new(AtomicU16::new(port));
+        Self { address, port }
+    }
+}
+
 /// A listening port whose connections lead to a target.
 #[derive(Debug)]
 pub(super) struct Path {
@@ -27,23 +43,22 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// A path to a port on loopback, which can become another one.
-    pub(super) fn to(target: &Arc<AtomicU16>, listener: TcpListener) -> Self {
+    pub(super) fn to(target: &Target, listener: TcpListener) -> Self {
         let port = listener.local_addr().unwrap().port();
         let state = watch::Sender::new(PathState::Open);
         let states = state.subscribe();
-        let target = Arc::clone(target);
+        let target = target.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 find_lost_peers(&stream);
-                let (mut states, target) = (states.clone(), Arc::clone(&target));
+                let (mut states, target) = (states.clone(), target.clone());
                 tokio::spawn(async move {
                     let opened = states.wait_for(|state| *state != PathState::Held).await;
                     if opened.is_ok_and(|state| *state == PathState::Cut) {
                         return;
                     }
-                    let port = target.load(Ordering::Relaxed);
-                    let Ok(device) = TcpStream::connect(("127.0.0.1", port)).await else {
+                    let port = target.port.load(Ordering::Relaxed);
+                    let Ok(device) = TcpStream::connect((target.address, port)).await else {
                         return;
                     };
                     let (from, to) = stream.into_split();
