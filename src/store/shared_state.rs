@@ -302,9 +302,16 @@ impl DeviceStore {
         self.save_copies(&copies)
     }
 
-    /// The files are the state again, not copies.
-    pub(super) fn forget_copies(&self) -> Result<(), StoreError> {
-        file::remove(&self.copies_file())
+    /// Notes a change without the store: the files are the state again, not copies. If something waits for the store, it
+    /// still waits, and this one, too.
+    pub(super) fn note_own(&self, file: &str) -> Result<(), StoreError> {
+        match self.copies()? {
+            Some(mut copies) if !copies.pending.is_empty() => {
+                copies.pending.entry(file.to_owned()).or_insert(Some(0));
+                self.save_copies(&copies)
+            }
+            _ => file::remove(&self.copies_file()),
+        }
     }
 
     fn copies(&self) -> Result<Option<Copies>, StoreError> {

@@ -62,7 +62,7 @@ impl DeviceStore {
         let path = self.dir.join(name);
         let Some(shared) = &self.shared else {
             file::save(&path, version, content)?;
-            return self.forget_copies();
+            return self.note_own(&self.file(name));
         };
         let bytes = file::encode(&path, version, content)?;
         match self.write_shared(shared, name, &bytes, version) {
@@ -105,7 +105,8 @@ impl DeviceStore {
     pub(crate) fn remove(&self, name: &str) -> Result<(), StoreError> {
         let path = self.dir.join(name);
         let Some(shared) = &self.shared else {
-            return file::remove(&path);
+            file::remove(&path)?;
+            return self.note_own(&self.file(name));
         };
         let (file, epoch) = (self.file(name), self.epoch);
         let bytes = None;

@@ -334,6 +334,9 @@ fn what_waits_for_the_store_is_delivered(engine: TestEngine) {
     offline.save("memory.json", VERSION, &"during").unwrap();
     offline.save("undo/1.json", VERSION, &"during").unwrap();
     offline.remove("protected-run.json").unwrap();
+    // A plan beside it has no store in its settings.
+    let beside = Store::at(one.root.path()).device(&sw1());
+    beside.save("facts.json", VERSION, &"beside").unwrap();
     assert_eq!(load(&plan, "memory.json").unwrap(), "during");
     assert_eq!(plan.structures("undo").unwrap(), ["1"]);
     offline.synchronize().unwrap();
