@@ -1,7 +1,7 @@
 //! The long-running process: scheduled and requested runs of devices, their history, pages and an API.
 //!
 //! A run is the same device run as that of `apply` and `device`. [`dispatcher`] decides which device
-//! runs when, without I/O; [`service`] runs it and stores the result; [`live`] passes events on.
+//! runs when, without I/O; [`work`] runs it and stores the result; [`live`] passes events on.
 
 pub(crate) mod accept_drift;
 pub(crate) mod access;
@@ -9,6 +9,7 @@ mod approvals;
 pub(crate) mod audit_copies;
 mod backup_writer;
 pub(crate) mod client;
+pub(crate) mod condition;
 pub(crate) mod demo;
 pub(crate) mod dispatcher;
 pub(crate) mod fleet;
@@ -24,8 +25,10 @@ mod queue;
 pub(crate) mod release;
 pub(crate) mod reload;
 pub(crate) mod request;
+mod requested_runs;
 mod results;
 mod retention;
+mod run_begin;
 pub(crate) mod run_store;
 pub(crate) mod schedule;
 pub(crate) mod service;

@@ -10,11 +10,11 @@ use switchtender_devices::definitions;
 
 use super::dispatcher::{RunCause, RunToStart};
 use super::fleet::ServeFleet;
-use super::held_devices::REQUEST_TOPIC;
 use super::request::RunRequestError;
+use super::requested_runs::{REQUEST_PRIORITY, REQUEST_TOPIC};
 use super::run_store::{RunStoreError, within_limit};
 use super::schedule::DeviceSchedule;
-use super::service::{REQUEST_PRIORITY, Service};
+use super::service::Service;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::run_request::RunRequest;

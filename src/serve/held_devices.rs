@@ -1,6 +1,6 @@
 //! The devices that this process runs: all of them, or in a fleet those of the shards that it has leased.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,20 +14,17 @@ use super::lease::leases::Leases;
 use super::lease::right::LeaseRight;
 use super::lease::rule::NodeSituation;
 use super::lease::shard;
-use super::run_store::{RunStoreError, within_limit};
+use super::requested_runs::REQUEST_TOPIC;
+use super::run_store::RunStoreError;
 use super::service::Service;
 use crate::clock;
 use crate::fleet::run_request::RunRequest;
+use crate::history::LEASE_TOPIC;
 use crate::history::leases::{DEFAULT_SITE, FleetTask};
 use crate::history::notifications::StoreNotification;
 use crate::history::run::RunRight;
-use crate::history::{LEASE_TOPIC, RunId};
 use crate::run_kind::RunKind;
 
-/// Interval between reads of what other processes have requested: a net for lost notifications.
-pub(super) const REQUEST_INTERVAL: Duration = Duration::from_secs(2);
-/// The topic of requests and pauses.
-pub(super) const REQUEST_TOPIC: &str = "request";
 /// The last exchange of a process that stops waits no longer.
 const LAST_EXCHANGE: Duration = Duration::from_secs(5);
 
@@ -215,51 +212,6 @@ impl Service {
         self.schedule_held(&fleet).await?;
         self.try_find_requests().await?;
         self.inner.wake.notify_one();
-        Ok(())
-    }
-
-    /// Finds what other processes with this store have requested and paused.
-    pub(super) async fn find_requests(&self) {
-        if self.condition().no_applies.is_some() {
-            // Requests wait for the store.
-            return;
-        }
-        if let Err(error) = self.try_find_requests().await {
-            tracing::warn!("cannot read the requests of other processes: {error}");
-        }
-    }
-
-    async fn try_find_requests(&self) -> Result<(), RunStoreError> {
-        // A pause that this process stores meanwhile is not reverted.
-        let _pauses = self.inner.pauses.lock().await;
-        let known = self.live().waiting();
-        let requests = within_limit(self.store().requests()).await?;
-        let paused = within_limit(self.store().paused()).await?;
-        let now = clock::timestamp();
-        let mut dispatcher = self.inner.dispatcher();
-        let mut own = BTreeSet::new();
-        for request in requests {
-            let run = &request.run;
-            if !dispatcher.has_device(&run.device) {
-                continue;
-            }
-            own.insert(request.id);
-            if dispatcher.has_request(request.id) {
-                continue;
-            }
-            dispatcher.request(&run.device, request.cause(), run.priority, run.queued);
-            self.emit_queued(request.id, &run.device);
-        }
-        // Another process has withdrawn or started them.
-        let gone: Vec<RunId> = known.into_iter().filter(|run| !own.contains(run)).collect();
-        for run in &gone {
-            dispatcher.cancel(*run);
-        }
-        dispatcher.set_all_paused(&paused, now);
-        drop(dispatcher);
-        for run in gone {
-            self.forget_if_left(run);
-        }
         Ok(())
     }
 }

@@ -14,8 +14,8 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::held_devices::REQUEST_TOPIC;
 use super::live::{LiveEvent, LiveEventKind};
+use super::requested_runs::REQUEST_TOPIC;
 use super::service::Service;
 use crate::clock;
 use crate::error_chain::chain;

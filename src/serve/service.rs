@@ -1,4 +1,4 @@
-//! Runs devices as the dispatcher decides, and stores the results.
+//! The running process, as its tasks, the pages and the API share it.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -13,36 +13,26 @@ use tokio_util::sync::CancellationToken;
 use super::accept_drift::DriftReader;
 use super::access::{AccessPaths, AuditLog};
 use super::backup_writer::BackupWriter;
-use super::dispatcher::{Dispatcher, RunCause};
+use super::condition::Condition;
+use super::dispatcher::Dispatcher;
 use super::fleet::ServeFleet;
-use super::held_devices::REQUEST_TOPIC;
 use super::lease::leases::{DeviceOwner, LeaseNumbers, Leases};
 use super::link::client::HubLink;
 use super::link::protocol::Work;
 use super::link::work::WorkFeed;
-use super::live::{LiveEvent, LiveEventKind, LiveRuns};
+use super::live::LiveRuns;
 use super::live_watch::LiveWatches;
-use super::queue::WaitReason;
-use super::request::{DeviceRequest, RequestedKind, RunRequestError};
+use super::request::RunRequestError;
+use super::requested_runs::REQUEST_TOPIC;
 use super::results::deliver;
-use super::run_store::{
-    CancelRequest, DELIVERY_LIMIT, DueTime, RunStore, RunStoreError, within, within_limit,
-};
-use super::schedule::DeviceSchedule;
+use super::run_store::{DELIVERY_LIMIT, DueTime, RunStore, RunStoreError, within, within_limit};
 use super::settings::ServeSettings;
 use super::spool::{SPOOL_LIMIT, Spool, SpoolSize};
 use crate::clock;
 use crate::counted::counted;
 use crate::history::device_state::Pause;
-use crate::history::releases::ReleaseNumber;
-use crate::history::runs::RunEntry;
-use crate::history::{AddedRequest, HistoryStore, NewRun, RunEffect, RunId, RunUuid, Space};
-use crate::report::RunStatus;
-use crate::run_kind::RunKind;
+use crate::history::{HistoryStore, Space};
 use crate::store::StoreError;
-
-/// The priority of requests among each other.
-pub(super) const REQUEST_PRIORITY: i32 = 0;
 
 /// The running process, for pages and the API. Clones share it.
 #[derive(Clone)]
@@ -110,28 +100,6 @@ impl ServiceFiles {
             spool: Arc::new(Spool::open(paths.spool(), SPOOL_LIMIT)?),
         })
     }
-}
-
-/// What prevents the process from its work.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub(crate) struct Condition {
-    /// Why no run starts.
-    pub(crate) no_runs: Option<String>,
-    /// Why no run changes a device: the store is away or full. Scheduled runs are plans.
-    pub(crate) no_applies: Option<String>,
-    /// Why the last change of the settings was rejected.
-    pub(crate) rejected_settings: Option<String>,
-    /// Why the last backup was not written, committed or pushed.
-    pub(crate) failed_backup: Option<String>,
-    pub(crate) loaded: Option<Timestamp>,
-    /// The release that the devices come from. `None`: files of the process.
-    pub(crate) release: Option<ReleaseNumber>,
-    /// Why the newest release is not used. Then runs only plan.
-    pub(crate) rejected_release: Option<String>,
-    /// Why this node may run no device of the fleet.
-    pub(crate) refused: Option<String>,
-    /// The sites of the fleet that no node may run.
-    pub(crate) no_node: Option<String>,
 }
 
 /// What a service is made of, besides its devices.
@@ -303,28 +271,6 @@ impl Service {
         within(DELIVERY_LIMIT, store.set_due(due.collect(), now)).await
     }
 
-    /// Requests that did not start before the last process ended.
-    async fn restore_requests(&self) -> Result<(), RunStoreError> {
-        if self.leases().is_some() {
-            // They are found with the shards.
-            return Ok(());
-        }
-        let requests = self.store().requests().await?;
-        for request in &requests {
-            self.emit_queued(request.id, &request.run.device);
-        }
-        let mut dispatcher = self.inner.dispatcher();
-        for request in &requests {
-            dispatcher.request(
-                &request.run.device,
-                request.cause(),
-                request.run.priority,
-                request.run.queued,
-            );
-        }
-        Ok(())
-    }
-
     pub(crate) fn history(&self) -> &HistoryStore {
         let history = self.inner.history.as_ref();
         history.expect("a worker has no pages, and asks the store of its runs only")
@@ -349,115 +295,6 @@ impl Service {
         &self.inner.live
     }
 
-    /// Requests a run. It is stored when this returns, and starts as soon as the limits permit it. A
-    /// device has one waiting request of a kind: others join it.
-    ///
-    /// # Errors
-    /// The device is unknown, or no run can start.
-    pub(crate) async fn request(&self, request: DeviceRequest) -> Result<RunId, RunRequestError> {
-        self.check_start()?;
-        let now = clock::timestamp();
-        let schedule = self.schedule_for(&request.device, request.kind)?;
-        let RequestedKind(kind) = request.kind;
-        let new_run = NewRun {
-            uuid: RunUuid::new(now),
-            device: request.device.clone(),
-            kind: kind.unwrap_or_else(|| schedule.kind_at(now)),
-            follows_windows: kind.is_none(),
-            requester: request.requester,
-            priority: REQUEST_PRIORITY,
-            queued: now,
-            started: None,
-        };
-        let (history, key) = (self.history(), request.key);
-        let limit = self.fleet().settings.request_limit;
-        let oldest = now.saturating_sub(limit).unwrap_or(now);
-        let shard = self.shard_text(&request.device);
-        let added = history.write(move |writer| {
-            // Another process, or another request at the same time, can have had the key first.
-            if let Some(key) = &key
-                && let Some(earlier) = writer.earlier_request(key, now)?
-            {
-                let is_same = earlier.request == key.request;
-                return Ok(is_same.then_some(AddedRequest::Waiting(earlier.run)));
-            }
-            let added = writer.add_request(&new_run, oldest)?;
-            writer.notify(REQUEST_TOPIC, &shard)?;
-            let (AddedRequest::New(run) | AddedRequest::Waiting(run)) = added;
-            if let Some(key) = &key {
-                writer.add_key(key, run, now)?;
-            }
-            Ok(Some(added))
-        });
-        let added = added.await?.ok_or(RunRequestError::OtherRequest)?;
-        let run = match added {
-            AddedRequest::New(run) => run,
-            AddedRequest::Waiting(run) => return Ok(run),
-        };
-        let cause = RunCause::Request { run, kind };
-        self.queue_request(&request.device, cause, now);
-        self.inner.wake.notify_one();
-        Ok(run)
-    }
-
-    /// Queues a stored request, if this process runs the device. Another one finds it in the store.
-    pub(super) fn queue_request(&self, device: &str, cause: RunCause, now: Timestamp) {
-        let mut dispatcher = self.inner.dispatcher();
-        let RunCause::Request { run, .. } = cause else {
-            return;
-        };
-        let is_own = self.leases().is_none() || dispatcher.has_device(device);
-        // It was announced to this process, too.
-        if is_own && !dispatcher.has_request(run) {
-            self.emit_queued(run, device);
-            dispatcher.request(device, cause, REQUEST_PRIORITY, now);
-        }
-    }
-
-    /// Whether runs can start.
-    ///
-    /// # Errors
-    /// Why they cannot.
-    pub(super) fn check_start(&self) -> Result<(), RunRequestError> {
-        if self.inner.stop.is_cancelled() {
-            return Err(RunRequestError::Stopping);
-        }
-        match self.condition().no_runs {
-            Some(problem) => Err(RunRequestError::NoSpace(problem)),
-            None => Ok(()),
-        }
-    }
-
-    /// Whether a run of a device can be requested.
-    ///
-    /// # Errors
-    /// The device is unknown, or is never changed.
-    pub(crate) fn check_request(
-        &self,
-        device: &str,
-        kind: RequestedKind,
-    ) -> Result<(), RunRequestError> {
-        self.schedule_for(device, kind).map(|_| ())
-    }
-
-    fn schedule_for(
-        &self,
-        device: &str,
-        kind: RequestedKind,
-    ) -> Result<Arc<DeviceSchedule>, RunRequestError> {
-        let schedule = self.fleet().schedule(device).cloned();
-        match schedule {
-            None => Err(RunRequestError::UnknownDevice(device.to_owned())),
-            Some(schedule) if kind.0 == Some(RunKind::Apply) && !schedule.applies => {
-                Err(RunRequestError::PlanOnly(device.to_owned()))
-            }
-            Some(schedule) if kind.0 == Some(RunKind::Apply) && schedule.needs_approval => {
-                Err(RunRequestError::NeedsApproval(device.to_owned()))
-            }
-            Some(schedule) => Ok(schedule),
-        }
-    }
-
     /// Whether runs never change a device of the settings.
     pub(crate) fn is_plan_only(&self, device: &str) -> bool {
         let fleet = self.fleet();
@@ -469,81 +306,12 @@ impl Service {
         self.fleet().schedule(device).is_some()
     }
 
-    /// A request that did not start is queued again: it is announced once.
-    pub(super) fn emit_queued(&self, run: RunId, device: &str) {
-        if self.inner.live.is_waiting(run) {
-            return;
-        }
-        self.inner.live.emit(LiveEvent {
-            run,
-            device: device.to_owned(),
-            event: LiveEventKind::Queued,
-        });
-    }
-
     /// Who starts the runs of a device.
     pub(crate) fn device_owner(&self, device: &str) -> DeviceOwner {
         let Some(leases) = self.leases() else {
             return DeviceOwner::This;
         };
         leases.device_owner(device, self.fleet().site(device))
-    }
-
-    /// Why a requested run has not started, although its owner starts runs.
-    pub(crate) async fn wait_reason(&self, run: &RunEntry, owner: &DeviceOwner) -> Option<String> {
-        let reason = self.inner.dispatcher().wait_reason(run.id);
-        if let Some(reason) = reason.filter(|reason| *reason != WaitReason::Soon) {
-            return Some(reason.to_string());
-        }
-        if let Some(refusal) = &run.error {
-            return Some(refusal.clone());
-        }
-        let running = self.history().query(|reader| reader.running_devices());
-        if running.await.ok()?.contains(&run.device) {
-            return Some(WaitReason::DeviceRuns.to_string());
-        }
-        Some(match owner {
-            DeviceOwner::Other { node, .. } => format!("the node {node} has it in its queue"),
-            DeviceOwner::This | DeviceOwner::Nobody { .. } => WaitReason::Soon.to_string(),
-        })
-    }
-
-    /// Withdraws a run that has not started. Returns false if it has.
-    ///
-    /// # Errors
-    /// The history cannot be written.
-    pub(crate) async fn cancel(&self, run: RunId) -> Result<bool, RunRequestError> {
-        let is_own = self.inner.dispatcher().cancel(run);
-        // Another process finds in the store that it was withdrawn.
-        if !is_own && self.leases().is_none() {
-            return Ok(false);
-        }
-        Ok(self.store_canceled(run, None).await?)
-    }
-
-    /// Stores the end of a request that did not start. `reason`: if nobody has withdrawn it.
-    pub(super) async fn store_canceled(
-        &self,
-        run: RunId,
-        reason: Option<String>,
-    ) -> Result<bool, RunStoreError> {
-        let cancel = CancelRequest {
-            run,
-            reason,
-            time: clock::timestamp(),
-        };
-        let canceled = within_limit(self.store().cancel(cancel)).await?;
-        if canceled.is_canceled {
-            self.inner.live.emit(LiveEvent {
-                run,
-                device: canceled.device,
-                event: LiveEventKind::Ended {
-                    status: RunStatus::Canceled,
-                    effect: RunEffect::default(),
-                },
-            });
-        }
-        Ok(canceled.is_canceled)
     }
 
     /// Pauses the scheduled runs of a device, or resumes them.
@@ -611,14 +379,6 @@ impl Service {
             spool: self.inner.spool.size(),
             leases: self.leases().map(Leases::numbers),
             condition: self.condition(),
-        }
-    }
-
-    pub(crate) fn condition(&self) -> Condition {
-        Condition {
-            refused: self.leases().and_then(Leases::refusal),
-            no_node: self.leases().and_then(Leases::no_node),
-            ..self.inner.condition().clone()
         }
     }
 }

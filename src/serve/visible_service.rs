@@ -3,9 +3,10 @@
 //! Pages, the API and live events reach devices only through it.
 
 use super::access::{DeviceRoles, Role};
+use super::condition::Condition;
 use super::lease::leases::DeviceOwner;
 use super::live_watch::FollowedRun;
-use super::service::{Condition, Service, ServiceReport};
+use super::service::{Service, ServiceReport};
 use crate::history::device_state::KnownDevice;
 use crate::history::runs::RunEntry;
 use crate::history::{HistoryError, HistoryReader, RunId};

@@ -1,70 +1,43 @@
-//! The main loop: starts runs, stores their results, and removes old ones.
+//! The main loop: runs devices as the dispatcher decides, and stores the results.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use switchtender_devices::driver::Backup;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::MissedTickBehavior;
 use tracing::Instrument as _;
 
 use super::approvals::ApprovalRun;
 use super::backup_writer::RunBackup;
-use super::dispatcher::{PermittedRuns, RunCause, RunToStart, WITHOUT_STORE};
+use super::condition::Condition;
+use super::dispatcher::{PermittedRuns, RunToStart};
 use super::fleet::{ReadBackup, ServeFleet};
-use super::held_devices::{HeldRight, REQUEST_INTERVAL};
-use super::lease::leases::Leases;
+use super::held_devices::HeldRight;
 use super::live::{LiveEvent, LiveEventKind};
 use super::live_observer;
 use super::puppetdb;
 use super::release::plans_only;
+use super::requested_runs::REQUEST_INTERVAL;
 use super::results::RunResult;
-use super::run_store::{
-    BeginAnswer, PlanForApproval, RunStart, StartCause, StoreProblem, within_limit,
-};
-use super::service::{Condition, Service};
+use super::run_begin::NoStart;
+use super::run_store::{PlanForApproval, within_limit};
+use super::service::Service;
 use super::settings::{BackupSettings, ConfigurationReads};
 use crate::clock::{self, puppet_time};
 use crate::error_chain::chain;
 use crate::fleet::runner::panic_message;
-use crate::history::approvals::ApprovalOfRun;
-use crate::history::releases::ReleaseNumber;
-use crate::history::{CompletedRun, NewRun, Requester, RunId, RunUuid, Space};
+use crate::history::{CompletedRun, RunId};
 use crate::run_kind::RunKind;
 use crate::store::blocking_io;
 
 /// Interval between checks of the free space.
 const SPACE_INTERVAL: Duration = Duration::from_secs(5);
-/// Runs that begin within this time share a check.
-const SPACE_FRESHNESS: Duration = Duration::from_secs(1);
 /// The longest sleep: the clock of the system can be set.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// For spooled results at the end of the process; the next start stores the others.
 const LAST_DELIVERY: Duration = Duration::from_secs(10);
-
-/// Why a run does not start.
-enum NoStart {
-    /// It waits until it can be stored.
-    Problem(String),
-    /// The store refuses this run.
-    Refused(String),
-    /// It waits until the store answers.
-    WithoutStore(String),
-    /// Another process has withdrawn the request, or runs the device.
-    Withdrawn,
-}
-
-/// A run that goes on: its begin is stored, or it is a plan without the store.
-struct RunInProgress {
-    /// `None`: the store does not have it.
-    id: Option<RunId>,
-    run: NewRun,
-    approval: Option<ApprovalOfRun>,
-    /// The device was changed with this release, and that of the run is older.
-    newer_release: Option<ReleaseNumber>,
-}
 
 impl Service {
     /// Runs devices until the process stops and all runs have ended.
@@ -134,29 +107,6 @@ impl Service {
         drop(tokio::time::timeout(LAST_DELIVERY, self.deliver_now()).await);
         if let Some(leases) = self.leases() {
             leases.ended.cancel();
-        }
-    }
-
-    /// Ends requests that nobody expects to run any more.
-    async fn end_expired_requests(&self) {
-        let limit = self.inner.fleet().settings.request_limit;
-        let now = clock::timestamp();
-        let oldest = now.saturating_sub(limit).unwrap_or(now);
-        let expired = self.inner.dispatcher().take_expired(oldest);
-        self.end_expired_runs(expired).await;
-    }
-
-    /// Ends requests that waited longer than the settings permit.
-    pub(super) async fn end_expired_runs(&self, expired: Vec<RunId>) {
-        let limit = self.inner.fleet().settings.request_limit;
-        for run in expired {
-            let limit = switchtender_devices::duration::render(limit);
-            let reason = format!("the request expired: it waited longer than {limit}");
-            tracing::warn!(run = run.0, "{reason}");
-            if let Err(error) = self.store_canceled(run, Some(reason)).await {
-                // It expires again at the next start.
-                tracing::error!("cannot store the end of run {run}: {}", chain(&error));
-            }
         }
     }
 
@@ -335,93 +285,6 @@ impl Service {
         self.inner.condition().failed_backup = problem;
     }
 
-    /// Stores that a run starts. The space is checked before each run: its result must be stored. Without the store, a
-    /// scheduled run is a plan, and its result is spooled.
-    async fn begin(
-        &self,
-        start: &mut RunToStart,
-        right: &HeldRight,
-        release: Option<ReleaseNumber>,
-    ) -> Result<RunInProgress, NoStart> {
-        if self.condition().no_applies.is_none() {
-            self.check_space_again().await;
-        }
-        let Condition {
-            no_runs,
-            no_applies,
-            ..
-        } = self.condition();
-        if let Some(problem) = no_runs {
-            return Err(NoStart::Problem(problem));
-        }
-        let requested = run_start(start, right, release);
-        if let Some(reason) = no_applies {
-            return without_store(start, requested, reason);
-        }
-        let error = match within_limit(self.store().begin(requested.clone())).await {
-            Ok(BeginAnswer::Started(started)) => {
-                let started = *started;
-                return Ok(RunInProgress {
-                    id: Some(started.id),
-                    run: started.run,
-                    approval: started.approval,
-                    newer_release: started.newer_release,
-                });
-            }
-            Ok(BeginAnswer::Withdrawn) => return Err(NoStart::Withdrawn),
-            Ok(BeginAnswer::Elsewhere { reason, is_new }) => {
-                if is_new {
-                    tracing::warn!("a run does not start: {reason}");
-                }
-                return Err(NoStart::Withdrawn);
-            }
-            Err(error) => error,
-        };
-        let reason = format!("cannot store the run: {error}");
-        if error.problem != StoreProblem::Unreachable {
-            return Err(NoStart::Refused(reason));
-        }
-        self.refuse_applies(reason.clone());
-        without_store(start, requested, reason)
-    }
-
-    /// A run that the store refuses does not start. Others can start.
-    async fn end_refused(&self, start: &RunToStart, reason: String) {
-        tracing::error!("a run does not start: {reason}");
-        if let RunCause::Request { run, .. } = &start.cause
-            && let Err(error) = self.store_canceled(*run, Some(reason)).await
-        {
-            tracing::error!("cannot store the end of run {run}: {error}");
-        }
-        let now = clock::timestamp();
-        self.inner.dispatcher().finish(&start.device, false, now);
-    }
-
-    /// A run whose start cannot be stored does not start. A request waits again.
-    fn cannot_begin(&self, start: &RunToStart, reason: NoStart) {
-        let now = clock::timestamp();
-        match reason {
-            NoStart::Withdrawn => {
-                return self.inner.dispatcher().finish(&start.device, false, now);
-            }
-            NoStart::Problem(reason) | NoStart::Refused(reason) => {
-                tracing::error!("a run does not start: {reason}");
-                self.refuse_runs(reason);
-            }
-            NoStart::WithoutStore(reason) => tracing::warn!("a requested run waits: {reason}"),
-        }
-        let mut dispatcher = self.inner.dispatcher();
-        dispatcher.finish(&start.device, false, now);
-        if let RunCause::Request { .. } = &start.cause {
-            dispatcher.request(
-                &start.device,
-                start.cause.clone(),
-                start.priority,
-                start.due,
-            );
-        }
-    }
-
     /// Whether the running configuration is read after a run.
     async fn reads_configuration(
         &self,
@@ -447,33 +310,6 @@ impl Service {
         }
     }
 
-    /// Starts no run until the next check of the space.
-    pub(super) fn refuse_runs(&self, reason: String) {
-        self.inner.condition().no_runs.get_or_insert(reason);
-    }
-
-    /// Changes no device until the store can be used.
-    pub(super) fn refuse_applies(&self, reason: String) {
-        let is_new = {
-            let mut condition = self.inner.condition();
-            // A database that restarts can have another reason later, such as a full disk.
-            condition.no_applies.replace(reason.clone()).is_none()
-        };
-        if is_new {
-            tracing::error!("no run changes a device, scheduled runs are plans: {reason}");
-        }
-    }
-
-    /// The store can be used again. Returns whether it could not before.
-    pub(super) fn permit_applies(&self) -> bool {
-        let was_refused = self.inner.condition().no_applies.take().is_some();
-        if was_refused {
-            tracing::warn!("runs change devices again: the store can be used");
-            self.inner.wake.notify_one();
-        }
-        was_refused
-    }
-
     /// Writes what plans left of the state of devices to the store.
     pub(super) async fn synchronize_states(&self) {
         let fleet = self.inner.fleet();
@@ -486,110 +322,11 @@ impl Service {
         }
     }
 
-    /// Checks the space, unless another run has checked it just now: runs that start together share a check.
-    async fn check_space_again(&self) {
-        let mut checked = self.inner.space_checked.lock().await;
-        let is_fresh = |at: Instant| clock::instant().duration_since(at) < SPACE_FRESHNESS;
-        if !checked.is_some_and(is_fresh) {
-            self.check_space().await;
-            *checked = Some(clock::instant());
-        }
-    }
-
-    /// Stops new runs without free space, and starts them again with it. Without the store, no run changes a device.
-    pub(super) async fn check_space(&self) {
-        let spool = Arc::clone(&self.inner.spool);
-        let spool_problem = blocking_io::run(move || spool.problem()).await;
-        let refused = self.leases().and_then(Leases::refusal);
-        let problem = match within_limit(self.store().space()).await {
-            Ok(Space { problem: None, .. }) => {
-                // A spooled result proves more than a read: it permits the runs.
-                if self.inner.spool.is_empty() && self.permit_applies() {
-                    self.synchronize_states().await;
-                }
-                refused.clone()
-            }
-            Ok(space) => space.problem,
-            Err(error) => {
-                self.refuse_applies(error.text);
-                None
-            }
-        };
-        let problem = problem.or(spool_problem);
-        let earlier = {
-            let mut condition = self.inner.condition();
-            condition.refused = refused;
-            std::mem::replace(&mut condition.no_runs, problem.clone())
-        };
-        match (earlier, problem) {
-            (None, Some(problem)) => {
-                tracing::error!("no run starts: {problem}");
-                // Old runs can be in the way.
-                self.inner.retention.notify_one();
-            }
-            (Some(_), None) => {
-                tracing::info!("runs start again");
-                self.inner.wake.notify_one();
-            }
-            _ => {}
-        }
-    }
-
     fn emit(&self, run: RunId, start: &RunToStart, event: LiveEventKind) {
         self.live().emit(LiveEvent {
             run,
             device: start.device.to_string(),
             event,
         });
-    }
-}
-
-/// A scheduled run goes on without the store as a plan. A request waits.
-fn without_store(
-    start: &mut RunToStart,
-    requested: RunStart,
-    reason: String,
-) -> Result<RunInProgress, NoStart> {
-    let StartCause::New(run) = requested.cause else {
-        return Err(NoStart::WithoutStore(reason));
-    };
-    if start.kind == RunKind::Apply {
-        start.kind = RunKind::Plan;
-        start.plans_because = Some(WITHOUT_STORE);
-    }
-    Ok(RunInProgress {
-        id: None,
-        run: NewRun {
-            kind: start.kind,
-            ..run
-        },
-        approval: None,
-        newer_release: None,
-    })
-}
-
-/// What the store is told of a run that begins.
-fn run_start(start: &RunToStart, right: &HeldRight, release: Option<ReleaseNumber>) -> RunStart {
-    let (time, device) = (clock::timestamp(), start.device.to_string());
-    let cause = match &start.cause {
-        RunCause::Request { run, .. } => StartCause::Request(*run),
-        RunCause::Schedule => StartCause::New(NewRun {
-            uuid: RunUuid::new(time),
-            device: device.clone(),
-            kind: start.kind,
-            follows_windows: true,
-            requester: Requester::schedule(),
-            priority: start.priority,
-            queued: start.due,
-            started: Some(time),
-        }),
-    };
-    RunStart {
-        device,
-        kind: start.kind,
-        time,
-        cause,
-        release,
-        right: right.stored(),
     }
 }

@@ -15,7 +15,7 @@ use crate::clock;
 use crate::history::device_state::KnownDevice;
 use crate::history::devices::{DeviceResult, FleetCounts, FleetDevice, FleetFilter};
 use crate::serve::access::{Principal, Role};
-use crate::serve::service::Condition;
+use crate::serve::condition::Condition;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::pager::Pager;
 use crate::serve::web::select_option::SelectOption;
