@@ -36,6 +36,8 @@ use crate::store::blocking_io;
 const SPACE_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest sleep: the clock of the system can be set.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
+/// Why the process stopped a run, but not itself.
+const LEASE_ENDED: &str = "the run was stopped: the lease of its shard was not renewed in time";
 /// For spooled results at the end of the process; the next start stores the others.
 const LAST_DELIVERY: Duration = Duration::from_secs(10);
 
@@ -156,7 +158,7 @@ impl Service {
         }
     }
 
-    async fn run_with_right(&self, mut start: RunToStart, right: &HeldRight) {
+    pub(super) async fn run_with_right(&self, mut start: RunToStart, right: &HeldRight) {
         let fleet = self.inner.fleet();
         let started = match self.begin(&mut start, right, fleet.release).await {
             Ok(started) => started,
@@ -214,6 +216,8 @@ impl Service {
                 }
                 let plans_because = old_release.or(start.plans_because.map(str::to_owned));
                 let note = plans_because.map(|reason| format!("the run only plans: {reason}"));
+                let lost_lease = ended.stopped && !self.inner.stop.is_cancelled();
+                let note = note.or_else(|| lost_lease.then(|| LEASE_ENDED.to_owned()));
                 completed.record.hint = completed.record.hint.or(note);
                 if self.reads_configuration(&fleet, &start, &completed).await
                     && let Some(ReadBackup {

@@ -9,9 +9,12 @@ use switchtender_devices::task;
 use test_support::postgresql::PostgreSql;
 
 use super::harness::{TestOptions, TestServer, text};
+use crate::clock;
 use crate::history::leases::NodeRecord;
 use crate::history::{RunId, StoreLocation};
+use crate::run_kind::RunKind;
 use crate::serve::access::Role;
+use crate::serve::dispatcher::{RunCause, RunToStart};
 use crate::serve::lease::protocol::PROTOCOL;
 
 const DASHBOARD: &str = include_str!(concat!(
@@ -177,4 +180,38 @@ async fn forgets_what_is_gone(owner: &TestServer, other: &TestServer, runs: &[St
     }
     owner.service.use_shards().await.unwrap();
     assert_eq!(known().flatten().count(), 0);
+}
+
+/// A run whose lease ends is stopped, and says why.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_its_lease_stopped_says_so() {
+    let Some(server) = PostgreSql::shared() else {
+        return;
+    };
+    let address = server.address(&server.new_database());
+    let store = StoreLocation::parse(address.as_ref(), "".as_ref()).unwrap();
+    let node = start(&store, "one", &[]).await;
+    let service = node.service.clone();
+    let _leases = task::spawn(async move { service.hold_leases().await });
+    let right = loop {
+        match node.service.device_right("sw0") {
+            Some(right) => break right,
+            None => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    };
+    right.lease.as_ref().unwrap().stop().cancel();
+    let run = RunToStart {
+        device: "sw0".into(),
+        kind: RunKind::Apply,
+        plans_because: None,
+        cause: RunCause::Schedule,
+        priority: 0,
+        due: clock::timestamp(),
+    };
+    node.service.run_with_right(run, &right).await;
+    let runs = node.json("/api/v1/runs?limit=1").await;
+    let run = &runs["runs"][0];
+    let reason = "the run was stopped: the lease of its shard was not renewed in time";
+    assert_eq!(run["hint"], reason, "{runs}");
+    assert_eq!(run["device"], "sw0", "{runs}");
 }
