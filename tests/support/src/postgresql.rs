@@ -307,10 +307,10 @@ impl PostgreSql {
     /// Ends the server until [`Self::come_back`].
     pub fn leave(&self) {
         // The server writes it: the directory belongs to its user.
-        let away = self.directory.join("away");
+        let marker = self.directory.join("away");
         self.execute(
             "postgres",
-            &format!("COPY (SELECT 1) TO '{}'", away.display()),
+            &format!("COPY (SELECT 1) TO '{}'", marker.display()),
         );
         self.kill();
         self.wait_until(false);

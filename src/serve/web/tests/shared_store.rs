@@ -184,7 +184,7 @@ async fn forgets_what_is_gone(owner: &TestServer, other: &TestServer, runs: &[St
 
 /// A run whose lease ends is stopped, and says why.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_its_lease_stopped_says_so() {
+async fn a_run_that_its_lease_stopped_has_the_reason() {
     let Some(server) = PostgreSql::shared() else {
         return;
     };
