@@ -30,17 +30,25 @@ use crate::serve::run_store::{DELIVERY_LIMIT, RunStoreError};
 use crate::serve::tls_files::TlsFilesError;
 use crate::serve::watched_files::WatchedFiles;
 
-/// Limit for a call with its answer, for one about leases, and for a connection. Leases must be renewed at another hub
-/// before they expire.
+/// Limit for a call with its answer, and for a connection.
 const CALL_LIMIT: Duration = Duration::from_secs(30);
-const EXCHANGE_LIMIT: Duration = Duration::from_secs(8);
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// Limits for a call about leases: a hub under load has its time.
+const SHORTEST_EXCHANGE: Duration = Duration::from_secs(1);
+const LONGEST_EXCHANGE: Duration = Duration::from_secs(8);
 
 /// Limit for a request that waits for work: more than the time that a hub waits.
 const WORK_LIMIT: Duration = Duration::from_secs(40);
 
 /// The longest text of a refusal.
 const LONGEST_TEXT: usize = 64 << 10;
+
+/// Limit for a call about leases of this length: they are renewed at another hub before they expire.
+fn exchange_limit(lease_ms: u64) -> Duration {
+    let part = Duration::from_millis(lease_ms / 4);
+    part.clamp(SHORTEST_EXCHANGE, LONGEST_EXCHANGE)
+}
 
 /// A link that cannot be set up.
 #[derive(Debug, thiserror::Error)]
@@ -206,7 +214,7 @@ impl HubLink {
         let request = LinkRequest {
             path: CALLS,
             body: Some(serde_json::to_vec(&LinkCall::Identify).expect("a call is JSON")),
-            limit: EXCHANGE_LIMIT,
+            limit: LONGEST_EXCHANGE,
         };
         let mut answers = Vec::new();
         for (index, hub) in self.state.settings.hubs.iter().enumerate() {
@@ -273,7 +281,7 @@ impl HubLink {
             path: CALLS,
             body: Some(body),
             limit: match call {
-                LinkCall::Exchange(_) => EXCHANGE_LIMIT,
+                LinkCall::Exchange(request) => exchange_limit(request.node.lease_ms),
                 LinkCall::Finish(_) => DELIVERY_LIMIT,
                 _ => CALL_LIMIT,
             },
@@ -462,4 +470,22 @@ fn trust(settings: &JoinSettings) -> Result<Trust, LinkSetupError> {
         source,
     })?;
     Ok(Trust::Authorities(Authorities::of_pem(&pem)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::lease::times::LeaseTimes;
+
+    #[test]
+    fn leases_are_renewed_in_time_although_two_hubs_do_not_answer() {
+        for seconds in [10, 30, 120, 3600] {
+            let times = LeaseTimes {
+                lease: Duration::from_secs(seconds),
+            };
+            let limit = exchange_limit(seconds * 1000);
+            let renewed = (limit + times.beat()) * 2;
+            assert!(renewed < times.stop(), "{seconds}: {renewed:?}");
+        }
+    }
 }
