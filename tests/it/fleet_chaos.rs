@@ -41,8 +41,15 @@ use node::Node;
 const SAMPLE: Duration = Duration::from_secs(60);
 /// A limit that only a defect exceeds.
 const LIMIT: Duration = Duration::from_secs(180);
-const HUBS: [&str; 3] = ["a", "b", "c"];
-const WORKER: &str = "d";
+/// The hubs with their sites.
+const HUBS: [(&str, &[&str]); 3] = [
+    ("a", &["default"]),
+    ("b", &["default"]),
+    ("c", &["default", BRANCH]),
+];
+const WORKER: (&str, &[&str]) = ("d", &[BRANCH]);
+/// A site of the worker, and of a hub.
+const BRANCH: &str = "branch";
 /// The lease of a process.
 const LEASE: Duration = Duration::from_secs(3);
 /// Between two changes of the desired values.
@@ -78,6 +85,9 @@ async fn devices(lab: &mut Lab) -> Vec<String> {
         lab.add_switch(&format!("sw{number}"), SLOW).await;
         lab.add_load_balancer(&format!("lb{number}"), SLOW).await;
         lab.add_netconf_server(&format!("nc{number}"), SLOW).await;
+    }
+    for device in ["sw2", "lb2", "nc2"] {
+        lab.configure(device, &format!("site = \"{BRANCH}\"\n"));
     }
     lab.devices.keys().cloned().collect()
 }
@@ -180,7 +190,7 @@ impl Chaos {
         let address = network.as_ref().map(|network| network.address);
         let worker_address = address.unwrap_or(Ipv4Addr::LOCALHOST);
         let mut nodes = Vec::new();
-        for (name, network) in HUBS.into_iter().zip(networks) {
+        for (hub, network) in HUBS.into_iter().zip(networks) {
             let is_shared = nodes.is_empty() || self.standby.is_some();
             let database = if is_shared {
                 first.clone()
@@ -188,7 +198,7 @@ impl Chaos {
                 server.new_database()
             };
             let database = (&*server, &*database);
-            nodes.push(Node::hub(&lab, name, network, database, &[worker_address]).await);
+            nodes.push(Node::hub(&lab, hub, network, database, &[worker_address]).await);
         }
         // A worker has the database of its hubs.
         if self.standby.is_some() {
@@ -196,13 +206,21 @@ impl Chaos {
             nodes.push(worker);
         }
         let nodes = Arc::new(nodes);
+        // Nothing is written before the leases are logged.
+        for device in &devices {
+            nodes[0].write_catalog(device, &catalog(&format!("{device}.lab.test"), &[]));
+        }
+        nodes[0].start().await;
+        // So many that each process of a site has devices.
+        for site in ["default", BRANCH] {
+            nodes[0].run(&["fleet", "reshard", site, "6"]).await;
+        }
+        server.watch(&first);
         let is_over = Arc::new(AtomicBool::new(false));
         let values = change_values(Arc::clone(&nodes), devices.clone(), Arc::clone(&is_over));
         let values = tokio::spawn(values);
-        nodes[0].start().await;
-        nodes[0].run(&["fleet", "reshard", "default", "4"]).await;
-        server.watch(&first);
-        for node in &nodes[1..] {
+        // The worker has the shards of the branch first.
+        for node in nodes[1..].iter().rev() {
             node.take_key(&nodes[0]);
             node.start().await;
         }

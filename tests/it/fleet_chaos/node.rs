@@ -26,6 +26,7 @@ const ANSWERS: Duration = Duration::from_millis(50);
 
 pub(super) struct Node {
     pub(super) name: &'static str,
+    sites: &'static [&'static str],
     directory: PathBuf,
     environment: Vec<(String, String)>,
     clock: HostClock,
@@ -41,15 +42,15 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Writes the files of a process with the database of this name. Workers reach it by these addresses.
+    /// Writes the files of a process of these sites with the database of this name. Workers reach it by these addresses.
     pub(super) async fn hub(
         lab: &Lab,
-        name: &'static str,
+        (name, sites): (&'static str, &'static [&'static str]),
         network: Option<NodeNetwork>,
         (server, database): (&Database, &str),
         workers: &[Ipv4Addr],
     ) -> Self {
-        let mut node = Self::new(lab, name, network).await;
+        let mut node = Self::new(lab, (name, sites), network).await;
         let path = Path::to(&server.primary, node.listen());
         let (address, port) = (node.address(), path.port);
         node.store.push(path);
@@ -82,12 +83,12 @@ impl Node {
     /// Writes the files of a worker of these hubs. None of them runs.
     pub(super) async fn worker(
         lab: &Lab,
-        name: &'static str,
+        (name, sites): (&'static str, &'static [&'static str]),
         network: Option<NodeNetwork>,
         server: &Database,
         hubs: &[Self],
     ) -> Self {
-        let mut node = Self::new(lab, name, network).await;
+        let mut node = Self::new(lab, (name, sites), network).await;
         for hub in hubs {
             let pages = Target::new(hub.own_address(), hub.port);
             let path = Path::to(&pages, node.listen());
@@ -100,7 +101,7 @@ impl Node {
         let urls: Vec<_> = urls
             .map(|port| format!("https://{address}:{port}"))
             .collect();
-        let token = hubs[0].admit(name).await;
+        let token = hubs[0].admit(name, sites).await;
         for hub in &hubs[1..] {
             hub.take("serve/access.toml", &hubs[0]);
         }
@@ -113,12 +114,17 @@ impl Node {
     }
 
     /// A process without settings. It reaches devices by paths of its own.
-    async fn new(lab: &Lab, name: &'static str, network: Option<NodeNetwork>) -> Self {
+    async fn new(
+        lab: &Lab,
+        (name, sites): (&'static str, &'static [&'static str]),
+        network: Option<NodeNetwork>,
+    ) -> Self {
         let directory = lab.path(&format!("node-{name}"));
         std::fs::create_dir_all(directory.join("catalogs")).unwrap();
         let clock = HostClock::new(directory.join("clock")).expect("the database has one");
         let mut node = Self {
             name,
+            sites,
             directory,
             environment: lab.environment.clone().into_iter().collect(),
             clock,
@@ -155,10 +161,10 @@ impl Node {
 
     /// Writes the settings with these lines, and with these of the fleet.
     fn write_settings(&self, lines: &str, of_fleet: &str) {
-        let (name, lease) = (self.name, super::LEASE.as_secs());
+        let (name, sites, lease) = (self.name, self.sites, super::LEASE.as_secs());
         let settings = format!(
             "state_dir = \"state\"\n{lines}\
-             [fleet]\nnode = \"{name}\"\nsites = [\"default\"]\nlease = \"{lease}s\"\n{of_fleet}\
+             [fleet]\nnode = \"{name}\"\nsites = {sites:?}\nlease = \"{lease}s\"\n{of_fleet}\
              [defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n"
         );
         std::fs::write(self.directory.join("serve.toml"), settings).unwrap();
@@ -187,8 +193,9 @@ impl Node {
     }
 
     /// Permits a worker. Returns its token.
-    async fn admit(&self, worker: &str) -> String {
-        let mut command = self.command(&["access", "add-worker", worker, "--sites", "default"]);
+    async fn admit(&self, worker: &str, sites: &[&str]) -> String {
+        let sites = sites.join(",");
+        let mut command = self.command(&["access", "add-worker", worker, "--sites", &sites]);
         let output = command.stdout(Stdio::piped()).output().await.unwrap();
         assert!(output.status.success(), "{output:?}");
         let token = String::from_utf8(output.stdout).unwrap();
