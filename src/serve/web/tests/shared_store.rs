@@ -89,11 +89,16 @@ async fn requests_arrive_at_the_node_of_the_device() {
         let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
         runs.push(format!("/api/v1/runs/{}", answer["run"]));
     }
-    let waiting = other.json(&runs[0]).await;
-    assert_eq!(
-        waiting["waits_because"],
-        "the node owner has it in its queue"
-    );
+    // The asked process learns who has the device with its next exchange.
+    let reason = async |expected: &str| {
+        while other.json(&runs[0]).await["waits_because"] != expected {
+            for server in [&owner, &other] {
+                server.service.leases().unwrap().wake.notify_one();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    reason("the node owner has it in its queue").await;
     assert_eq!(other.service.report().await.waiting, 0);
     owner.service.find_requests().await;
     assert_eq!(owner.service.report().await.waiting, 2);
@@ -103,14 +108,6 @@ async fn requests_arrive_at_the_node_of_the_device() {
     owner.service.find_requests().await;
     assert_eq!(owner.service.report().await.waiting, 2);
     // The asked process has reasons of its own, and those of the owner count.
-    let reason = async |expected: &str| {
-        while other.json(&runs[0]).await["waits_because"] != expected {
-            for server in [&owner, &other] {
-                server.service.leases().unwrap().wake.notify_one();
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
     other.service.refuse_runs("the spool is full".to_owned());
     let refused = "no run changes a device on the node owner: the store is full";
     owner.service.refuse_applies("the store is full".to_owned());
