@@ -187,8 +187,9 @@ impl Chaos {
         let devices = devices(&mut lab).await;
         let first = server.new_database();
         let [networks @ .., network] = networks();
-        let address = network.as_ref().map(|network| network.address);
-        let worker_address = address.unwrap_or(Ipv4Addr::LOCALHOST);
+        let worker_address = network
+            .as_ref()
+            .map_or(Ipv4Addr::LOCALHOST, |_| network::ADDRESS);
         let mut nodes = Vec::new();
         for (hub, network) in HUBS.into_iter().zip(networks) {
             let is_shared = nodes.is_empty() || self.standby.is_some();
@@ -236,6 +237,7 @@ impl Chaos {
         let mut evidence = evidence::read(&server, &first);
         for device in devices {
             let writes = evidence::writes(lab.log(&device));
+            evidence.ended_sessions += evidence::ended_sessions(lab.log(&device));
             evidence.writes.insert(device, writes);
         }
         let verdict = evidence.judge();
@@ -248,6 +250,7 @@ impl Chaos {
             writes,
             writers,
             takeovers,
+            ended_sessions,
             stale,
             overlapping,
             lost,
@@ -267,7 +270,7 @@ impl Chaos {
         };
         println!(
             "seed {}, {of}, {} s: {writes} writes ({}), {} stale, {} overlapping, {} results lost, {} doubled, \
-             {takeovers} takeovers; faults: {}",
+             {takeovers} takeovers, {ended_sessions} sessions ended; faults: {}",
             self.seed,
             self.time.as_secs(),
             writers.join(", "),

@@ -86,6 +86,16 @@ pub(super) fn writes(log: &ExchangeLog) -> Vec<Write> {
     writes.filter_map(write).collect()
 }
 
+/// How often a process ended an earlier session at a device.
+pub(super) fn ended_sessions(log: &ExchangeLog) -> usize {
+    let exchanges = log.exchanges();
+    let is_end = |exchange: &&Exchange| {
+        let received = &exchange.received;
+        received.contains("<kill-session>") || received.starts_with("clear line ")
+    };
+    exchanges.iter().filter(is_end).count()
+}
+
 /// The rows of the answer to a statement.
 fn rows(text: &str) -> Vec<Vec<String>> {
     let lines = text.lines().filter(|line| !line.is_empty());

@@ -49,6 +49,8 @@ pub(super) struct Evidence {
     pub(super) unfinished: BTreeMap<RunOwner, usize>,
     /// Runs without an end, after all processes have ended.
     pub(super) open: usize,
+    /// Earlier sessions that a process ended at its device.
+    pub(super) ended_sessions: usize,
 }
 
 /// What the evidence shows.
@@ -59,6 +61,8 @@ pub(super) struct Verdict {
     pub(super) writers: BTreeMap<String, usize>,
     /// Leases that another process had before.
     pub(super) takeovers: usize,
+    /// Earlier sessions that a process ended at its device.
+    pub(super) ended_sessions: usize,
     /// Writes after one of a newer lease.
     pub(super) stale: Vec<String>,
     /// Writes of a run after one of another process, which came after the first ones of the run.
@@ -92,6 +96,7 @@ impl Evidence {
     pub(super) fn judge(&self) -> Verdict {
         let mut verdict = Verdict {
             takeovers: self.takeovers(),
+            ended_sessions: self.ended_sessions,
             ..Verdict::default()
         };
         for (device, writes) in &self.writes {

@@ -68,6 +68,9 @@ async fn disconnect_host(server: &Database, lab: &Lab, device: &str, networks: [
     ];
     assert!(problems.iter().all(|found| found.is_empty()), "{verdict:?}");
     assert!(verdict.takeovers > 0, "{verdict:?}");
+    let has_sessions = device.starts_with("sw");
+    let ended = evidence::ended_sessions(lab.log(device));
+    assert_eq!(ended > 0, has_sessions, "{device}: {ended} sessions");
     let first = "SELECT status = 'interrupted' OR is_late FROM switchtender.run
         WHERE node = 'a' AND kind = 'apply' ORDER BY id LIMIT 1";
     assert_eq!(server.execute(&database, first), "t", "{device}");

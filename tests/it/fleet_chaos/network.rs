@@ -19,6 +19,8 @@ const HOLDER: &str = "echo; read -r end; ip link delete node";
 /// Of 198.18.0.0/15, which is for tests of networks, each link has four addresses by its number.
 const ADDRESSES: u32 = u32::from_be_bytes([198, 18, 0, 0]);
 const LINKS: u32 = 1 << 15;
+/// The test at the end of each link (TEST-NET-3): all nodes reach a device by one address, as its sessions are recorded.
+pub(super) const ADDRESS: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 1);
 /// No interface has this address.
 const NOBODY: &str = "02:00:00:00:00:01";
 /// The states of a connection that can have sent bytes, as `/proc/net/tcp` has them: established, and those of one that its
@@ -31,8 +33,8 @@ pub(super) struct NodeNetwork {
     holder: Child,
     /// The name of the link at the side of the test.
     link: String,
-    /// The address of the test.
-    pub(super) address: Ipv4Addr,
+    /// The other end of the link.
+    gateway: Ipv4Addr,
     /// The address of the node.
     pub(super) own_address: Ipv4Addr,
 }
@@ -59,17 +61,21 @@ impl NodeNetwork {
         let mut network = Self {
             holder,
             link: String::new(),
-            address: Ipv4Addr::UNSPECIFIED,
+            gateway: Ipv4Addr::UNSPECIFIED,
             own_address: Ipv4Addr::UNSPECIFIED,
         };
         network.add_link()?;
-        let (address, link) = (format!("{}/30", network.address), &*network.link);
-        run(Command::new("ip").args(["address", "add", &address, "dev", link]))?;
+        let gateway = network.gateway.to_string();
+        let (address, link) = (ADDRESS.to_string(), &*network.link);
+        for address in [&format!("{gateway}/30"), &address] {
+            run(Command::new("ip").args(["address", "add", address, "dev", link]))?;
+        }
         run(Command::new("ip").args(["link", "set", link, "up"]))?;
         let own = format!("{}/30", network.own_address);
         network.run_within(&["address", "add", &own, "dev", "node"])?;
         network.run_within(&["link", "set", "node", "up"])?;
         network.run_within(&["link", "set", "lo", "up"])?;
+        network.run_within(&["route", "add", &address, "via", &gateway])?;
         Ok(network)
     }
 
@@ -86,7 +92,7 @@ impl NodeNetwork {
             }
             added?;
             let first = ADDRESSES + 4 * number;
-            self.address = Ipv4Addr::from_bits(first + 1);
+            self.gateway = Ipv4Addr::from_bits(first + 1);
             self.own_address = Ipv4Addr::from_bits(first + 2);
             return Ok(());
         }
@@ -105,17 +111,17 @@ impl NodeNetwork {
         run(self.command("ip").args(arguments))
     }
 
-    /// A port that only the node reaches, and only by the link.
-    pub(super) fn listen(&self) -> TcpListener {
+    /// A port that only the node reaches, and only by the link. Zero: any port.
+    pub(super) fn listen(&self, port: u16) -> TcpListener {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind_device(Some(self.link.as_bytes())).unwrap();
-        socket.bind((self.address, 0).into()).unwrap();
+        socket.bind((ADDRESS, port).into()).unwrap();
         socket.listen(1024).unwrap()
     }
 
     /// From now on, what the node sends is lost, and what is sent to it still arrives.
     pub(super) fn drop_packets(&self) {
-        let address = self.address.to_string();
+        let address = self.gateway.to_string();
         let neighbor = ["neighbor", "replace", &address, "lladdr", NOBODY];
         let permanent = ["dev", "node", "nud", "permanent"];
         self.run_within(&[&neighbor[..], &permanent].concat())
@@ -130,7 +136,7 @@ impl NodeNetwork {
     /// From now on, everything arrives, with what the kernels repeat.
     pub(super) fn bring_up(&self) {
         run(Command::new("ip").args(["link", "set", &self.link, "up"])).unwrap();
-        let address = self.address.to_string();
+        let address = self.gateway.to_string();
         self.run_within(&["neighbor", "delete", &address, "dev", "node"])
             .unwrap();
     }

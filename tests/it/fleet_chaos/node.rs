@@ -18,7 +18,7 @@ use tokio::sync::Mutex;
 use super::LIMIT;
 use super::database::{self, Database};
 use super::fault::Fault;
-use super::network::NodeNetwork;
+use super::network::{ADDRESS, NodeNetwork};
 use super::path::{Path, PathState, Target};
 
 /// Longer than devices need for an answer.
@@ -51,7 +51,7 @@ impl Node {
         workers: &[Ipv4Addr],
     ) -> Self {
         let mut node = Self::new(lab, (name, sites), network).await;
-        let path = Path::to(&server.primary, node.listen());
+        let path = Path::to(&server.primary, node.listen(0));
         let (address, port) = (node.address(), path.port);
         node.store.push(path);
         let authority = node.directory.join("authority.pem");
@@ -91,7 +91,7 @@ impl Node {
         let mut node = Self::new(lab, (name, sites), network).await;
         for hub in hubs {
             let pages = Target::new(hub.own_address(), hub.port);
-            let path = Path::to(&pages, node.listen());
+            let path = Path::to(&pages, node.listen(0));
             node.store.push(path);
         }
         let authority = node.directory.join("authority.pem");
@@ -142,7 +142,7 @@ impl Node {
                 .find(|line| line.starts_with("port = "))
                 .unwrap();
             let port = line["port = ".len()..].parse().unwrap();
-            let path = Path::to(&Target::new(Ipv4Addr::LOCALHOST, port), node.listen());
+            let path = Path::to(&Target::new(Ipv4Addr::LOCALHOST, port), node.listen(port));
             let entry = entry.replace("address = \"127.0.0.1\"", &own);
             inventory.push_str(&entry.replace(line, &format!("port = {}", path.port)));
             let is_rest = device.starts_with("lb");
@@ -173,7 +173,7 @@ impl Node {
     /// The address of the test for the process.
     fn address(&self) -> Ipv4Addr {
         let network = self.network.as_ref();
-        network.map_or(Ipv4Addr::LOCALHOST, |network| network.address)
+        network.map_or(Ipv4Addr::LOCALHOST, |_| ADDRESS)
     }
 
     /// The address of the process for the test.
@@ -182,14 +182,14 @@ impl Node {
         network.map_or(Ipv4Addr::LOCALHOST, |network| network.own_address)
     }
 
-    /// A port that only the process reaches.
-    fn listen(&self) -> TcpListener {
+    /// A port that only the process reaches: this one, if it has a network. Zero: any port.
+    fn listen(&self, port: u16) -> TcpListener {
         let Some(network) = &self.network else {
             let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
             listener.set_nonblocking(true).unwrap();
             return TcpListener::from_std(listener).unwrap();
         };
-        network.listen()
+        network.listen(port)
     }
 
     /// Permits a worker. Returns its token.
