@@ -86,7 +86,7 @@ impl Path {
 /// Devices end the sessions of hosts that are gone, as with `service tcp-keepalives-in`: later than a link is down, so that
 /// what a kernel repeats still arrives.
 fn find_lost_peers(stream: &TcpStream) {
-    const IDLE: Duration = Duration::from_secs(6);
+    const IDLE: Duration = Duration::from_secs(30);
     const PROBES: u32 = 3;
     sockopt::set_socket_keepalive(stream, true).unwrap();
     sockopt::set_tcp_keepidle(stream, IDLE).unwrap();
