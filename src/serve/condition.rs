@@ -41,6 +41,7 @@ pub(crate) struct Condition {
 }
 
 impl Service {
+    /// What prevents the process from its work now.
     pub(crate) fn condition(&self) -> Condition {
         Condition {
             refused: self.leases().and_then(Leases::refusal),

@@ -28,6 +28,7 @@ pub(super) const REQUEST_PRIORITY: i32 = 0;
 pub(super) const REQUEST_INTERVAL: Duration = Duration::from_secs(2);
 /// The topic of requests and pauses.
 pub(super) const REQUEST_TOPIC: &str = "request";
+
 impl Service {
     /// Requests a run. It is stored when this returns, and starts as soon as the limits permit it. A
     /// device has one waiting request of a kind: others join it.
@@ -171,6 +172,10 @@ impl Service {
         }
     }
 
+    /// As [`Service::find_requests`].
+    ///
+    /// # Errors
+    /// The store cannot be read.
     pub(super) async fn try_find_requests(&self) -> Result<(), RunStoreError> {
         // A pause that this process stores meanwhile is not reverted.
         let _pauses = self.inner.pauses.lock().await;

@@ -37,7 +37,8 @@ const SPACE_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest sleep: the clock of the system can be set.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// Why the process stopped a run, but not itself.
-const LEASE_ENDED: &str = "the run was stopped: the lease of its shard was not renewed in time";
+const LEASE_ENDED: &str =
+    "the run was stopped: the lease of its shard was not renewed in time, or the node was evicted";
 /// For spooled results at the end of the process; the next start stores the others.
 const LAST_DELIVERY: Duration = Duration::from_secs(10);
 

@@ -20,6 +20,8 @@ use super::{DeviceStore, StoreError};
 /// Names the copies of a device that the store does not have yet.
 const COPIES: &str = "in-store.json";
 const VERSION: FormatVersion = state_version(1);
+/// The epoch of what was written without the store: older than each lease, so what another host writes prevails.
+const BEFORE_LEASES: Option<i64> = Some(0);
 /// The directory for a state from before the store, if the store has another one.
 const BEFORE: &str = "before-store";
 
@@ -229,12 +231,11 @@ impl DeviceStore {
         self.deliver(shared, copies)
     }
 
-    /// A state from before the store: all of it waits. It is older than each lease, so what another host writes
-    /// meanwhile prevails.
+    /// A state from before the store: all of it waits.
     fn first_copies(&self) -> Result<Copies, StoreError> {
         let own = own_structures(&self.name_dir())?.into_iter();
         Ok(Copies {
-            pending: own.map(|file| (file, Some(0))).collect(),
+            pending: own.map(|file| (file, BEFORE_LEASES)).collect(),
         })
     }
 
@@ -307,7 +308,10 @@ impl DeviceStore {
     pub(super) fn note_own(&self, file: &str) -> Result<(), StoreError> {
         match self.copies()? {
             Some(mut copies) if !copies.pending.is_empty() => {
-                copies.pending.entry(file.to_owned()).or_insert(Some(0));
+                copies
+                    .pending
+                    .entry(file.to_owned())
+                    .or_insert(BEFORE_LEASES);
                 self.save_copies(&copies)
             }
             _ => file::remove(&self.copies_file()),

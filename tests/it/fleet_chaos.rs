@@ -19,7 +19,6 @@ mod node;
 mod path;
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -187,9 +186,6 @@ impl Chaos {
         let devices = devices(&mut lab).await;
         let first = server.new_database();
         let [networks @ .., network] = networks();
-        let worker_address = network
-            .as_ref()
-            .map_or(Ipv4Addr::LOCALHOST, |_| network::ADDRESS);
         let mut nodes = Vec::new();
         for (hub, network) in HUBS.into_iter().zip(networks) {
             let is_shared = nodes.is_empty() || self.standby.is_some();
@@ -199,7 +195,7 @@ impl Chaos {
                 server.new_database()
             };
             let database = (&*server, &*database);
-            nodes.push(Node::hub(&lab, hub, network, database, &[worker_address]).await);
+            nodes.push(Node::hub(&lab, hub, network, database).await);
         }
         // A worker has the database of its hubs.
         if self.standby.is_some() {

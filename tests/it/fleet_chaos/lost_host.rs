@@ -29,8 +29,8 @@ async fn until(what: &str, mut condition: impl FnMut() -> bool) {
 async fn disconnect_host(server: &Database, lab: &Lab, device: &str, networks: [NodeNetwork; 2]) {
     let database = server.new_database();
     let [lost, next] = networks.map(Some);
-    let lost = Node::hub(lab, ("a", SITES), lost, (server, &database), &[]).await;
-    let next = Node::hub(lab, ("b", SITES), next, (server, &database), &[]).await;
+    let lost = Node::hub(lab, ("a", SITES), lost, (server, &database)).await;
+    let next = Node::hub(lab, ("b", SITES), next, (server, &database)).await;
     for node in [&lost, &next] {
         let resources = desired(device, &format!("n{}r0", node.name));
         node.write_catalog(device, &catalog(&format!("{device}.lab.test"), &resources));

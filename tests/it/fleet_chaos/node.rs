@@ -42,13 +42,12 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Writes the files of a process of these sites with the database of this name. Workers reach it by these addresses.
+    /// Writes the files of a process of these sites with the database of this name. Workers reach its pages.
     pub(super) async fn hub(
         lab: &Lab,
         (name, sites): (&'static str, &'static [&'static str]),
         network: Option<NodeNetwork>,
         (server, database): (&Database, &str),
-        workers: &[Ipv4Addr],
     ) -> Self {
         let mut node = Self::new(lab, (name, sites), network).await;
         let path = Path::to(&server.primary, node.listen(0));
@@ -65,18 +64,14 @@ impl Node {
             ),
             None => format!("postgresql://owner@{address}:{port}/{database}"),
         };
-        let mut listen = Ipv4Addr::LOCALHOST;
-        let mut settings = String::new();
-        if !workers.is_empty() {
-            listen = node.own_address();
-            let names: Vec<String> = workers.iter().map(Ipv4Addr::to_string).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let certificate = parameters(name, &names);
-            server.authority.issue(&node.directory, "hub", &certificate);
-            settings.push_str("[web]\ncertificate = \"hub.pem\"\nkey = \"hub.key\"\n");
-        }
-        let listen = format!("listen = \"{listen}:{}\"\nstore = \"{store}\"\n", node.port);
-        node.write_settings(&format!("{listen}{settings}"), "");
+        let certificate = parameters(name, &[&address.to_string()]);
+        server.authority.issue(&node.directory, "hub", &certificate);
+        let (listen, port) = (node.own_address(), node.port);
+        let settings = format!(
+            "listen = \"{listen}:{port}\"\nstore = \"{store}\"\n\
+             [web]\ncertificate = \"hub.pem\"\nkey = \"hub.key\"\n"
+        );
+        node.write_settings(&settings, "");
         node
     }
 

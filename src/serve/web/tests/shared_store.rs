@@ -208,7 +208,7 @@ async fn a_run_that_its_lease_stopped_has_the_reason() {
     node.service.run_with_right(run, &right).await;
     let runs = node.json("/api/v1/runs?limit=1").await;
     let run = &runs["runs"][0];
-    let reason = "the run was stopped: the lease of its shard was not renewed in time";
+    let reason = "the run was stopped: the lease of its shard was not renewed in time, or the node was evicted";
     assert_eq!(run["hint"], reason, "{runs}");
     assert_eq!(run["device"], "sw0", "{runs}");
 }
